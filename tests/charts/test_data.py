@@ -1,9 +1,5 @@
 """The bars of a column, in the figure, in words and as a table."""
 
-from __future__ import annotations
-
-import pytest
-
 from dpviz.charts.data import column_chart, overview
 from dpviz.evaluation.columns import ColumnLook
 from tests.support.golden_charts import assert_golden
@@ -13,10 +9,7 @@ BINS = ColumnLook("age", 60, 0, ("0 to 5", "5 to 10", "10 to 15"), (10, 20, 30),
 NONE = ColumnLook("empty", 3, 3, (), ())
 
 
-@pytest.mark.parametrize("look", [TEXTS, BINS], ids=["texts", "bins"])
-def test_bars_tables_and_sentences_are_the_reviewed_ones(look):
-    assert_golden(f"data-{look.name[:3]}", column_chart(look))
-
-
-def test_the_overview_has_every_column():
+def test_bars_tables_and_sentences_are_the_reviewed_ones():
+    for look in (TEXTS, BINS):
+        assert_golden(f"data-{look.name[:3]}", column_chart(look))
     assert_golden("data-overview", overview((TEXTS, BINS, NONE)))

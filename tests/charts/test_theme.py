@@ -60,29 +60,24 @@ def distance(first: str, second: str, deficiency: str) -> float:
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
-class TestTheme:
-    def test_classes_steps_and_texts_stand_out_from_every_ground(self, theme: Theme) -> None:
-        assert min(contrast(colour, ground) for colour in theme.classes for ground in (theme.ground, theme.raised)) >= 3
-        assert min(contrast(ink, ground) for ink in (theme.ink, theme.muted) for ground in (theme.ground, theme.raised)) >= 4.5
-        assert min(contrast(colour, text_on(colour)) for colour in theme.classes) >= 4.5
-        assert min(contrast(colour, ground) for colour in theme.steps for ground in (theme.ground, theme.raised)) >= 3
-        apart = [contrast(colour, theme.ground) for colour in theme.steps]
-        assert apart == sorted(apart)
-        assert min(high / low for low, high in itertools.pairwise(apart)) > 1.15
-
-    def test_no_two_classes_are_alike_to_anybody_least_of_all_the_first(self, theme: Theme) -> None:
-        for deficiency in ("none", *DEFICIENCIES):
-            every = itertools.combinations(theme.classes, 2)
-            assert min(distance(first, second, deficiency) for first, second in every) > 8
-            near = [*itertools.combinations(theme.classes[:4], 2), *itertools.pairwise(theme.steps)]
-            assert min(distance(first, second, deficiency) for first, second in near) > 10
-
-    def test_every_role_becomes_a_variable_with_a_fallback(self, theme: Theme) -> None:
-        css = css_variables(theme)
-        assert f"--dp-muted:{theme.muted}" in css
-        assert f"--dp-class-7:{theme.classes[7]}" in css
-        assert f"--dp-step-4:{theme.steps[4]}" in step_variables(theme)
-        assert f"--dp-ground:var(--st-background-color,{theme.ground})" in css_variables(theme)
+def test_classes_steps_and_texts_stand_out_from_every_ground_and_from_each_other_for_every_reader(theme: Theme) -> None:
+    assert min(contrast(colour, ground) for colour in theme.classes for ground in (theme.ground, theme.raised)) >= 3
+    assert min(contrast(ink, ground) for ink in (theme.ink, theme.muted) for ground in (theme.ground, theme.raised)) >= 4.5
+    assert min(contrast(colour, text_on(colour)) for colour in theme.classes) >= 4.5
+    assert min(contrast(colour, ground) for colour in theme.steps for ground in (theme.ground, theme.raised)) >= 3
+    apart = [contrast(colour, theme.ground) for colour in theme.steps]
+    assert apart == sorted(apart)
+    assert min(high / low for low, high in itertools.pairwise(apart)) > 1.15
+    for deficiency in ("none", *DEFICIENCIES):
+        every = itertools.combinations(theme.classes, 2)
+        assert min(distance(first, second, deficiency) for first, second in every) > 8
+        near = [*itertools.combinations(theme.classes[:4], 2), *itertools.pairwise(theme.steps)]
+        assert min(distance(first, second, deficiency) for first, second in near) > 10
+    css = css_variables(theme)  # every role becomes a variable with a fallback
+    assert f"--dp-muted:{theme.muted}" in css
+    assert f"--dp-class-7:{theme.classes[7]}" in css
+    assert f"--dp-step-4:{theme.steps[4]}" in step_variables(theme)
+    assert f"--dp-ground:var(--st-background-color,{theme.ground})" in css
 
 
 def test_the_dashboard_uses_the_same_colours() -> None:
@@ -101,18 +96,15 @@ def test_the_dashboard_uses_the_same_colours() -> None:
             assert min(contrast(configured[f"{word}Color"], ground) for ground in (theme.ground, theme.raised)) >= 4.5, word
 
 
-def test_lines_side_by_side_and_opposite_verdicts_differ_for_colour_blind_readers() -> None:
+def test_lines_marks_and_differences_stand_out_from_every_ground_and_differ_for_colour_blind_readers() -> None:
     for deficiency in DEFICIENCIES:
         pairs = [(GREEN, UNSOUND), (GREEN, ORANGE), (BLUE, GREEN), (BLUE, VOTES)]
         assert min(distance(first, second, deficiency) for first, second in pairs) > 8
         assert min(distance(first, second, deficiency) for first, second in itertools.combinations(SERIES, 2)) > 15
-
-
-def test_marks_and_differences_stand_out_from_every_ground() -> None:
     assert min(contrast(colour, theme.ground) for colour in MARKS for theme in (LIGHT, DARK)) >= 3
     for colours in DIFFERENCES.values():
-        pairs = zip(colours, (LIGHT, DARK), strict=True)
-        assert min(contrast(colour, ground) for colour, theme in pairs for ground in (theme.ground, theme.raised)) >= 4.5
+        both = zip(colours, (LIGHT, DARK), strict=True)
+        assert min(contrast(colour, ground) for colour, theme in both for ground in (theme.ground, theme.raised)) >= 4.5
 
 
 def test_contrast_is_that_of_wcag_and_letters_never_start_again() -> None:

@@ -41,7 +41,7 @@ def _picture(given: Exportable, words: str) -> str:
     if tree is None or tree.n_leaves > _MOST_LEAVES:
         many = "many trees" if tree is None else f"{tree.n_leaves:,} leaves"
         return f"<p>A model of {many}: not drawn.</p>"
-    drawing = draw_tree(tree, title=words).standalone()
+    drawing = draw_tree(tree, title=words).at_measured_width().standalone()
     packed = b64encode(drawing.encode()).decode("ascii")
     return f'<img style="max-width:100%" alt="{escape(words)}" src="data:image/svg+xml;base64,{packed}">'
 
@@ -51,7 +51,7 @@ def _write_svg(given: Exportable) -> str:
     assert tree is not None  # one_tree
     title = f"Tree of {given.schema.target.name}. {' '.join(given.facts[1:])}"
     data = {"format": "dpviz-tree/1", "kind": "tree", **model_body(tree), "schema": tree.schema.to_dict()}
-    return draw_tree(tree, title=title).standalone(json.dumps(data))
+    return draw_tree(tree, title=title).at_measured_width().standalone(json.dumps(data))
 
 
 SVG = WrittenForm(

@@ -188,10 +188,10 @@ def _model(given: Exportable) -> Iterator[str]:
     title = f"Tree of {given.schema.target.name}, depth {tree.depth}, {tree.n_leaves:,} leaves"
     draw = partial(draw_tree, tree, title=title)
     layout = layout_within(tree, PAPER_WIDTH, PAPER_HEIGHT)
-    kept, paper = max(len(placed.path) for placed in layout.nodes), draw(layout=layout).standalone()
+    kept, paper = max(len(placed.path) for placed in layout.nodes), draw(layout=layout).at_measured_width().standalone()
     large, left_out = tree.n_leaves > MOST_DRAWN, f" Only the first {counted(kept, 'level')} of {tree.depth} are drawn here."
     if not large:
-        screens = draw().standalone() + draw(narrow=True).standalone()
+        screens = "".join(draw(narrow=narrow).at_measured_width().standalone() for narrow in (False, True))
         yield f"<figure class=screen>{screens}{_caption()}</figure>"
     yield f'<figure class="{"" if large else "paper"}">{paper}{_caption(left_out if kept < tree.depth else "")}</figure>'
 

@@ -6,12 +6,14 @@ as the light theme's value, for viewers that know no custom properties, then as 
 file of its own, the reader's light or dark preference.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
-from xml.sax.saxutils import escape, quoteattr
+from xml.sax.saxutils import escape, quoteattr, unescape
 
 from dpviz.charts.theme import (
     DARK,
@@ -87,6 +89,7 @@ THINNEST, THICKEST, THICKEST_ROW = 1.25, 12.0, 6.0
 #: Nodes that come back in a smaller share of the draws are drawn dashed.
 FAINT = 1 / 3
 LEFT_TO_RIGHT = "\u200e"
+_QUESTIONS = re.compile(r'(<text class="(name|rule)"[^>]*)>([^<]+)(<tspan class="rule">([^<]*))?<')
 
 
 @dataclass(frozen=True)
@@ -127,6 +130,16 @@ class TreeDrawing:
     def embedded(self) -> str:
         """The same for a page that has the style sheet."""
         return self._document("")
+
+    def at_measured_width(self) -> TreeDrawing:
+        """Texts take the width they were fitted to their boxes with, whatever font a reader has: half a number misleads."""
+
+        def stretched(found: re.Match[str]) -> str:
+            start, kind, words, more, rest = found.groups(default="")
+            width = text_width(unescape(words), TEXT, bold=kind == "name") + text_width(unescape(rest), TEXT)
+            return f'{start} textLength="{_n(width)}" lengthAdjust="spacingAndGlyphs">{words}{more}<'
+
+        return replace(self, body=_QUESTIONS.sub(stretched, self.body))
 
     def _document(self, style: str) -> str:
         (width, height), name = map(_n, self.size), visible(self.title)

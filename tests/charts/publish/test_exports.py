@@ -20,18 +20,6 @@ from tests.support.checked import export, inside
 from tests.support.exports_models import exportable, hostile_tree, number_schema, rows_of, schema_with_stand_ins
 
 
-@pytest.fixture(scope="module")
-def given() -> Exportable:
-    return exportable("pf-tree", schema_with_stand_ins())
-
-
-def test_every_form_is_listed_once_and_the_document_first():
-    assert list(exports.forms())[:3] == ["json", "report", "python"]
-    assert {"sqlite", "duckdb", "rules", "svg"} < set(exports.forms())
-    with pytest.raises(UnknownName, match=r"There is no export format called 'svgg'. Did you mean 'svg'"):
-        exports.export("svgg", exportable("majority", schema_with_stand_ins()).text)
-
-
 @pytest.mark.parametrize("name", ["svg", "report"])
 @pytest.mark.parametrize("learner", ["privatree", "majority", "cart-regression"])
 def test_pictures_and_reports_predict_the_golden_rows(name, learner):
@@ -39,24 +27,26 @@ def test_pictures_and_reports_predict_the_golden_rows(name, learner):
     assert export(exports.form_called(name), exportable(learner, schema)).n_rows > 100
 
 
-@pytest.mark.parametrize("learner", ["jpw-forest", "logistic", "gbdt"])
-def test_a_model_of_another_kind_has_a_report_with_its_document(learner):
-    given = exportable(learner, schema_with_stand_ins())
-    content = str(exports.export("report", given.text).content)
-    assert json.loads(inside(content)) == given.document
-    assert "it is not drawn" in content
-    with pytest.raises(NotExported, match="Export it as JSON"):
-        exports.export("svg", given.text)
+def test_every_form_is_listed_once_and_a_model_of_another_kind_has_a_report_with_its_document():
+    assert list(exports.forms())[:3] == ["json", "report", "python"]
+    assert {"sqlite", "duckdb", "rules", "svg"} < set(exports.forms())
+    with pytest.raises(UnknownName, match=r"There is no export format called 'svgg'. Did you mean 'svg'"):
+        exports.export("svgg", exportable("majority", schema_with_stand_ins()).text)
+    for learner in ("jpw-forest", "logistic", "gbdt"):
+        given = exportable(learner, schema_with_stand_ins())
+        content = str(exports.export("report", given.text).content)
+        assert json.loads(inside(content)) == given.document
+        assert "it is not drawn" in content
+        with pytest.raises(NotExported, match="Export it as JSON"):
+            exports.export("svg", given.text)
 
 
-@pytest.mark.parametrize("target", [SVG, REPORT], ids=["svg", "report"])
-def test_hostile_names_are_only_names(target):
-    content = str(export(target, hostile_tree()).content)
-    assert "<script>alert" not in content
-    assert "\u202e" not in re.sub(r"<metadata>.*?</metadata>", "", content)
-
-
-def test_the_svg_and_the_report_fetch_nothing_and_run_nothing(given):
+def test_pictures_and_reports_fetch_and_run_nothing_and_hostile_names_are_only_names():
+    for target in (SVG, REPORT):
+        content = str(export(target, hostile_tree()).content)
+        assert "<script>alert" not in content
+        assert "\u202e" not in re.sub(r"<metadata>.*?</metadata>", "", content)
+    given = exportable("pf-tree", schema_with_stand_ins())
     content = str(SVG.write(given))
     ElementTree.fromstring(content)
     assert not re.search(r"(href|src|url\(|@import)", content)
@@ -67,81 +57,60 @@ def test_the_svg_and_the_report_fetch_nothing_and_run_nothing(given):
     assert "@media print" in content
 
 
-def test_the_report_of_a_release_says_what_is_guaranteed_and_what_is_not():
+def test_the_report_of_a_release_has_page_one_with_a_line_to_sign_and_says_what_is_guaranteed():
     result = fit("pf-tree", rows_of(schema_with_stand_ins()), epsilon=1.0, max_depth=2, accept_rows=True)
-    content = report_html(Exportable(result.to_json()))
-    assert "Guaranteed: ε = 1 (add/remove one row)" in content
+    content = report_html(Exportable(result.to_json()), Signed("The rows", "2026-01-31"))
+    first, annexes = content.split('<h1 class="annex">Annexes</h1>')
+    assert "Guaranteed: ε = 1 (add/remove one row)" in first
     # 80% of the rows grow the tree by one choice of bounded range, 20% are counted: the mean of what either lets be told apart
     assert result.risk.guesses() == pytest.approx((1 + 0.8 * math.tanh(1 / 4) + 0.2 * math.tanh(1 / 2)) / 2, abs=1e-4)
     right = math.ceil(100 * result.risk.guesses())
-    assert f"row was used is right at most {right} times in 100; a coin flip, 50." in content
-    assert "Any algorithm with ε = 1 (add/remove one row): at most 74 times in 100." in content
-    assert "A person with several rows" in content
+    assert f"row was used is right at most {right} times in 100; a coin flip, 50." in first
+    assert "Any algorithm with ε = 1 (add/remove one row): at most 74 times in 100." in first
+    assert re.search(r"<p class=finding>The model that predicts .* (asks about|uses) .*, and is right for .*% \(", first)
+    assert "<svg" in first
+    assert "The rows</span>Data set" in first
     assert "simulation" not in content.lower()
+    assert "A person with several rows" in annexes
+    for heading in ("How sure it is", "What may be concluded", "What may not", "Signature"):
+        assert heading in first
+    for words in (
+        "What is promised",
+        "Where the budget went",
+        "What was taken as public",
+        "exponential mechanism over two levels",
+    ):
+        assert words in annexes
+        assert words not in first
 
 
-def test_a_claim_that_fails_a_document_without_privacy_and_values_read_promise_nothing():
+def test_what_fails_is_simulated_or_read_from_rows_promises_nothing():
     content = report_html(exportable("privatree", schema_with_stand_ins()))
     assert "Not guaranteed, because the claim of ε = 4 (add/remove one row) is violated" in content
     assert "Nothing. Whoever sees this model may learn anything" in content
     assert "A simulation, not a release." in content
     assert "Not covered by the guarantee:" in content
-    document = exportable("majority", schema_with_stand_ins()).document
-    bare = Exportable(
-        json.dumps({key: value for key, value in document.items() if key not in ("privacy", "learner", "versions")})
-    )
-    content = report_html(bare)
-    assert "The document says nothing about privacy." in content
-    assert "Nothing. Whoever sees this model" in content
-    schema = schema_with_stand_ins()
-    document = json.loads(exportable("majority", schema).text)
+    document = json.loads(exportable("majority", schema_with_stand_ins()).text)
+    bare = {key: value for key, value in document.items() if key not in ("privacy", "learner", "versions")}
+    assert "Nothing. Whoever sees this model" in report_html(Exportable(json.dumps(bare)))
     document["schema"]["features"][0]["read_from_data"] = ["low", "high"]
     content = report_html(Exportable(json.dumps(document)))
     assert '<span class="badge read">read from the rows: low, high</span>' in content
-
-
-def test_page_one_has_the_finding_how_sure_what_may_be_concluded_and_a_line_to_sign():
-    release = Exportable(fit("pf-tree", rows_of(schema_with_stand_ins()), epsilon=1.0, max_depth=2, accept_rows=True).to_json())
-    first, annexes = report_html(release, Signed("The rows", "2026-01-31")).split('<h1 class="annex">Annexes</h1>')
-    assert re.search(r"<p class=finding>The model that predicts .* (asks about|uses) .*, and is right for .*% \(", first)
-    for heading in ("How sure it is", "What may be concluded", "What may not", "Signature"):
-        assert heading in first
-    assert "The rows</span>Data set" in first
-    assert "<svg" in first
-    for heading in ("What is promised", "Where the budget went", "What was taken as public"):
-        assert heading in annexes
-        assert heading not in first
-    for term in ("exponential mechanism over two levels", "disjoint", "mechanism"):
-        assert term in annexes
-        assert term not in first
-
-
-def test_page_one_of_a_simulation_and_of_a_forest_say_what_they_are():
     content = report_html(exportable("pf-tree", schema_with_stand_ins()))
     assert "It is not a release, and not for the public." in content
-    assert "Would be guaranteed if released: ε" in content
     assert "anyone who sees it can guess" not in content.split("Annexes")[0]
-    first = report_html(exportable("pf-forest", schema_with_stand_ins())).split("Annexes")[0]
-    assert "trees; it is not drawn" in first
-    for words in ("question", "How good it is on rows like these"):
-        assert words not in first
-
-
-def test_of_a_deep_tree_of_numbers_the_first_levels_are_drawn_without_a_leaf():
-    data = encode(*load_sample("rents"))
-    given = Exportable(fit("cart-regression", data, epsilon=1.0, max_depth=8, accept_rows=True).to_json())
-    assert "Only the first" in report_html(given)
+    assert "question" not in report_html(exportable("pf-forest", schema_with_stand_ins())).split("Annexes")[0]
 
 
 def test_of_a_large_tree_the_first_levels_are_drawn(monkeypatch):
+    numbers = fit("cart-regression", encode(*load_sample("rents")), epsilon=1.0, max_depth=8, accept_rows=True)
+    assert "Only the first" in report_html(Exportable(numbers.to_json()))
     monkeypatch.setattr(report, "MOST_DRAWN", 32)
     given = Exportable(fit("cart", rows_of(schema_with_stand_ins()), epsilon=1.0, max_depth=12, seed=1).to_json())
     content, tree = report_html(given), report.drawn_tree(given)
-    depth = tree.depth
     assert tree.n_leaves > report.MOST_DRAWN
     assert "<figure class=screen>" not in content
     drawn, levels = map(int, re.search(r"Only the first (\d+) levels of (\d+) are drawn here", content).groups())
-    assert drawn < levels == depth
+    assert drawn < levels == tree.depth
     below = [int(count) for count in re.findall(r'aria-label="[^"]* (\d+) leaves below it are not drawn', content)]
-    shown = len(re.findall(r'class="node leaf', content))
-    assert shown + sum(below) == tree.n_leaves
+    assert len(re.findall(r'class="node leaf', content)) + sum(below) == tree.n_leaves

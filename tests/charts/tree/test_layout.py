@@ -43,12 +43,20 @@ def test_boxes_stand_in_reading_order_inside_the_drawing_and_do_not_overlap(tree
     assert min(placed.width for placed in layout.nodes) >= 110
 
 
-def test_no_drawing_grows_wider_than_a_page_can_show(tree: Tree) -> None:
+def test_no_drawing_grows_wider_than_a_page_or_paper_can_show(tree: Tree) -> None:
     assert tree_layout(tree).width <= WIDEST + 20
-    outline = tree_layout(tree, narrow=True)
-    assert outline.width == NARROW_WIDTH
-    assert len({placed.x + placed.width for placed in outline.nodes}) == 1
-    assert [placed.y for placed in outline.nodes] == sorted(placed.y for placed in outline.nodes)
+    narrow = tree_layout(tree, narrow=True)
+    assert narrow.width == NARROW_WIDTH
+    assert len({placed.x + placed.width for placed in narrow.nodes}) == 1
+    assert [placed.y for placed in narrow.nodes] == sorted(placed.y for placed in narrow.nodes)
+    paper = layout_within(tree, 828, 470)  # whole levels are left out until the rest fits
+    assert paper.width <= 828
+    assert paper.height <= 470
+    kept = max(len(placed.path) for placed in paper.nodes)
+    assert [placed.path for placed in paper.nodes] == [placed.path for placed in tree.nodes() if len(placed.path) <= kept]
+    stubs = [placed.path for placed in paper.nodes if placed.node is MORE]
+    assert stubs == [placed.path for placed in tree.nodes() if len(placed.path) == kept and isinstance(placed.node, Branch)]
+    assert not any(itertools.starmap(overlap, itertools.combinations(paper.nodes, 2)))
 
 
 def test_parents_of_a_fan_are_centred_and_mirrored_trees_have_mirrored_drawings(complete: Callable[[int], Tree]) -> None:
@@ -58,7 +66,6 @@ def test_parents_of_a_fan_are_centred_and_mirrored_trees_have_mirrored_drawings(
         if not isinstance(placed.node, Leaf):
             children = [layout.by_path[placed.path + step].middle for step in "LR"]
             assert placed.middle == pytest.approx(sum(children) / 2)
-    layout = tree_layout(complete(3))
     mirror = {path: path.translate(str.maketrans("LR", "RL")) for path in layout.by_path}
     assert all(
         placed.middle + layout.by_path[mirror[placed.path]].middle == pytest.approx(layout.width) for placed in layout.nodes
@@ -73,20 +80,6 @@ def test_rows_and_cards_take_the_room_that_is_left_for_their_questions(complete:
     assert deep.by_path[""].width == 320
     assert not any(itertools.starmap(overlap, itertools.combinations(deep.nodes, 2)))
     assert min(placed.width for placed in tree_layout(complete(2), least=Least(card=190)).nodes) >= 190
-
-
-@pytest.mark.parametrize("narrow", [False, True])
-def test_questions_of_a_deep_tree_have_the_room_they_ask_for(complete: Callable[[int], Tree], narrow: bool) -> None:
-    layout = tree_layout(complete(8), narrow=narrow, least=Least(row=260))
-    assert min(placed.width for placed in layout.nodes if placed.hangs and isinstance(placed.node, Branch)) >= 260
-
-
-def test_on_paper_whole_levels_are_left_out_until_the_rest_fits(tree: Tree) -> None:
-    layout = layout_within(tree, 828, 470)
-    assert layout.width <= 828
-    assert layout.height <= 470
-    kept = max(len(placed.path) for placed in layout.nodes)
-    assert [placed.path for placed in layout.nodes] == [placed.path for placed in tree.nodes() if len(placed.path) <= kept]
-    stubs = [placed.path for placed in layout.nodes if placed.node is MORE]
-    assert stubs == [placed.path for placed in tree.nodes() if len(placed.path) == kept and isinstance(placed.node, Branch)]
-    assert not any(itertools.starmap(overlap, itertools.combinations(layout.nodes, 2)))
+    for narrow in (False, True):
+        layout = tree_layout(complete(8), narrow=narrow, least=Least(row=260))
+        assert min(one.width for one in layout.nodes if one.hangs and isinstance(one.node, Branch)) >= 260

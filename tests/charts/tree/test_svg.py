@@ -94,6 +94,9 @@ def test_names_are_shown_as_they_are_and_the_file_stands_alone() -> None:
     assert not re.search("[\u202a-\u202e\u2066-\u2069\x00-\x08\x0b-\x1f]", svg)
     svg.encode("utf-8")
     assert "שלום 2\u200e is c" in texts(draw(named("שלום", "c", "l"), narrow=True))
+    drawing = draw_tree(named("n" * 200, "c", "l"), title="t").at_measured_width().standalone()
+    fixed = [text for text in ElementTree.fromstring(drawing).iter(f"{SVG}text") if text.get("class") in ("name", "rule")]
+    assert all(0 < float(str(text.get("textLength"))) < 400 for text in fixed)  # in any font
     root = draw(named("n" * 200, "c", "l"))  # cut in its box, whole for a screen reader
     assert any(f"Asks: {'n' * 200} 1 ≤ 5?" in str(title.text) for title in root.iter(f"{SVG}title"))
     assert not any("n" * 200 in words for words in texts(root))
