@@ -227,7 +227,7 @@ _SYMBOLS = {
     "attacked": ("diamond-open", 11, 2, "◇"),
     "composed": ("", 0, 1, "→"),
 }
-_LINE_HEIGHT = 25
+_LINE_HEIGHT = 30
 
 
 def audit_chart(lines: Sequence[AuditLine], *, epsilon: float, selected: str) -> Chart:
