@@ -27,7 +27,7 @@ import numpy as np
 
 from dpviz.accounting.gaussian import bisect
 from dpviz.errors import DpvizError, NotEnumerable, ParameterError
-from dpviz.evaluation.audit.evidence import Finding, PlannedLearner, columns_of, judge, rows_in_words
+from dpviz.evaluation.audit.evidence import Judged, PlannedLearner, columns_of, rows_in_words
 from dpviz.evaluation.audit.verify import Pair, require_neighbours, telling_pairs
 from dpviz.evaluation.metrics import clopper_pearson
 from dpviz.evaluation.repeat import Workers, checked_workers, in_chunks
@@ -42,7 +42,6 @@ from dpviz.randomness import child_seeds, generator
 from dpviz.table.checked_numbers import checked_count, checked_share
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget
-from dpviz.table.strict_json import PlainValue
 from dpviz.training.contract import LearnerSpec
 
 #: Outcomes whose ratio is remembered; noise in many steps never repeats.
@@ -263,13 +262,10 @@ _MOST = 30.0
 _STEPS = 50
 
 
-@dataclass(frozen=True)
-class LowerBound:
-    """The least privacy loss of a learner, under add/remove one row."""
+@dataclass(frozen=True, kw_only=True)
+class LowerBound(Judged):
+    """The least privacy loss of a learner that an attack shows; "holds" says only that nothing was found."""
 
-    learner: str
-    epsilon: float
-    params: dict[str, PlainValue]
     bound: float  #: Lower bound on epsilon, with confidence `confidence`
     confidence: float
     #: The bound that as many tries show of a mechanism that loses all that is proved: randomised response, or with a delta the
@@ -281,13 +277,7 @@ class LowerBound:
     #: n_asked, n_done: draws; fewer are done after a stop.
     n_asked: int
     n_done: int
-    #: claimed, composed: the paper's epsilon, and what the learner's own steps compose to.
-    claimed: float
-    composed: float
-    verdict: Finding  #: As for verification; "holds" says only that nothing was found
-    because: str
     canary: tuple[tuple[str, str], ...] = field(repr=False)  #: (column, value) of the extra row. Private, if the rows are
-    seconds: float
     forced: int | None = None  #: Right guesses where every try is guessed, by a likelihood ratio
     delta: float = 0.0  #: Of the guarantee under attack
 
@@ -367,15 +357,13 @@ def audit(
     how: dict[str, Any] = {"workers": workers, "progress": progress, "stop": stop}
     show = replace(task).show  # without what was computed here
     shown = [one for chunk in in_chunks(show, _seeds(for_draws, draws), CHUNK, **how) for one in chunk]
-    claim, composed = task.planned.claim, task.planned.composed  # not of one fit, which may have stopped early
-    delta = max(claim.delta, composed.delta)
+    composed = task.planned.composed  # not of one fit, which may have stopped early
+    delta = max(task.planned.claim.delta, composed.delta)
     included, seen = ([one[side] for one in shown] for side in (0, 1))
     guesses = task.guess(np.array(included, dtype=bool), np.array(seen), beta=beta, delta=delta)
     right = task.planned.request.risk(task.planned.schema).guesses()
     return LowerBound(
-        learner=request.learner,
-        epsilon=request.settings.epsilon,
-        params=request.given,
+        **task.planned.judged(guesses.bound) | {"seconds": time.perf_counter() - started},
         bound=guesses.bound,
         confidence=1 - beta,
         perfect=perfect_bound(guesses.n_tried, composed.epsilon, right, beta=beta, delta=delta),
@@ -384,12 +372,7 @@ def audit(
         n_tested=guesses.n_tried,
         n_asked=draws,
         n_done=len(shown),
-        claimed=claim.epsilon,
-        composed=composed.epsilon,
-        verdict=judge(guesses.bound, claim, composed),
-        because=claim.because,
         canary=task.canary_in_words,
-        seconds=time.perf_counter() - started,
         forced=guesses.forced,
         delta=delta,
     )

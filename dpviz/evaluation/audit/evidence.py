@@ -1,4 +1,4 @@
-"""The result of verification: a log ratio, a verdict, and the pair of data sets that shows it."""
+"""Lower bounds on the epsilon of a plan, found by a search or an attack, and their verdicts."""
 
 from __future__ import annotations
 
@@ -51,29 +51,35 @@ class WorstPair:
         return cls(columns_of(first.schema), rows_in_words(first), rows_in_words(second), probabilities)
 
 
-@dataclass(frozen=True)
-class AuditResult:
-    """The result for a learner at one epsilon, under add/remove one row."""
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """What a lower bound says of a learner at one epsilon, under add/remove one row."""
 
     learner: str  #: Registry name
     epsilon: float
     params: dict[str, PlainValue]
-    #: Largest log ratio of the probability of an output on neighbouring data sets; a certified lower bound on epsilon. 0 where
-    #: nothing could be certified.
-    log_ratio: float
     #: claimed, composed: the paper's epsilon, and what the learner's own steps compose to.
     claimed: float
     composed: float
-    #: "holds" (on what was searched), "unproven" (composed exceeds claimed), "violated" (a counterexample to the claim), "ledger
-    #: violated" (a counterexample to our own ledger), "none" (nothing is claimed).
+    #: "holds" (on what was looked at), "unproven" (composed exceeds claimed), "violated" (the claim is refuted), "ledger
+    #: violated" (our own ledger is), "none" (nothing is claimed).
     verdict: Finding
     because: str  #: The reason in one sentence, from the learner's claim
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditResult(Judged):
+    """The result of a search."""
+
+    #: Largest log ratio of the probability of an output on neighbouring data sets; a certified lower bound on epsilon. 0 where
+    #: nothing could be certified.
+    log_ratio: float
     worst_pair: WorstPair | None  #: None where nothing could be certified
     output: dict[str, Any]  #: The model body with that ratio
     searched: str  #: The universe (or pair) in words, with `n_sets` data sets and `n_pairs` neighbouring pairs
     n_sets: int
     n_pairs: int
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -218,22 +224,28 @@ class PlannedLearner:
         """What its steps compose to, whatever the rows: a fit that stopped early costs less, and says nothing of others."""
         return guarantee(self.request.risk(self.schema).event)
 
+    def judged(self, bound: float) -> dict[str, Any]:
+        """The fields of `Judged` for a lower bound on its epsilon."""
+        return {
+            "learner": self.request.learner,
+            "epsilon": self.request.settings.epsilon,
+            "params": self.request.given,
+            "claimed": self.claim.epsilon,
+            "composed": self.composed.epsilon,
+            "verdict": judge(bound, self.claim, self.composed),
+            "because": self.claim.because,
+            "seconds": time.perf_counter() - self.started,
+        }
+
     def result(self, found: Separation, *, searched: str, n_sets: int, n_pairs: int) -> AuditResult:
         """The result with its verdict."""
         log_ratio = 0.0 if found.log_ratio < 0 else found.log_ratio  # where little is certified; not-a-number stays what it is
         return AuditResult(
-            learner=self.request.learner,
-            epsilon=self.request.settings.epsilon,
-            params=self.request.given,
+            **self.judged(log_ratio),
             log_ratio=log_ratio,
-            claimed=self.claim.epsilon,
-            composed=self.composed.epsilon,
-            verdict=judge(log_ratio, self.claim, self.composed),
-            because=self.claim.because,
             worst_pair=found.pair if found.log_ratio > 0 else None,
             output=found.output if found.log_ratio > 0 else {},
             searched=searched,
             n_sets=n_sets,
             n_pairs=n_pairs,
-            seconds=time.perf_counter() - self.started,
         )

@@ -38,9 +38,7 @@ class CandidatePair:
     @cached_property
     def schema(self) -> Schema:
         """Declared; n_public is the larger number of rows."""
-        names = "abcdefgh"[: len(self.rows[0]) - 1]
-        features = tuple(CategoricalFeature(name, (f"{name}=0", f"{name}=1")) for name in names)
-        return Schema(features, ClassTarget("class", ("x", "y")), n_public=len(self.rows))
+        return Universe((2,) * (len(self.rows[0]) - 1), max_rows=len(self.rows)).schema
 
     @cached_property
     def second(self) -> EncodedDataset:

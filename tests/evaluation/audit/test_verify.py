@@ -11,7 +11,7 @@ import dpviz
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import Cancelled, DpvizError, NotEnumerable, UnknownName
-from dpviz.evaluation.audit.evidence import AuditResult, exceeds, judge, spec_of, worst_of
+from dpviz.evaluation.audit.evidence import exceeds, judge, spec_of, worst_of
 from dpviz.evaluation.audit.exact import Universe
 from dpviz.evaluation.audit.verify import (
     COUNTEREXAMPLES,
@@ -23,6 +23,7 @@ from dpviz.evaluation.audit.verify import (
     verify_pair,
 )
 from dpviz.privacy.source import Simulation
+from tests.support.audits import HOLDS
 from tests.support.planted import EXACT_LABELS, FREE, GROWING, HALF_NOISE, LOOKS_AT_ALL_ROWS, MODEST
 
 TINY = (
@@ -219,7 +220,7 @@ def test_the_worst_result_is_the_most_severe_then_the_largest_and_only_more_than
     assert not exceeds(0.0, 0.0)
     assert exceeds(1e-9, 0.0)
     assert not exceeds(math.inf, math.inf)
-    base = AuditResult("x", 1.0, {}, 0.1, 1.0, 1.0, "holds", "", None, {}, "", 1, 1, 0.0)
+    base = replace(HOLDS, log_ratio=0.1)
     large, severe = replace(base, log_ratio=0.9), replace(base, log_ratio=0.2, verdict="unproven")
     assert worst_of([base, large]) is large
     assert worst_of([large, severe, base]) is severe
