@@ -48,8 +48,13 @@ def _rows(schema, n_rows):
     return table(schema, n_rows)
 
 
-@pytest.mark.parametrize(("name", "given", "kind", "n_classes"), CASES)
-def test_no_ledger_is_above_its_plan(name, given, kind, n_classes):
+@pytest.mark.parametrize("name", dict.fromkeys(name for name, *_ in CASES))
+def test_no_ledger_is_above_its_plan(name):
+    for given, kind, n_classes in (case for learner, *case in CASES if learner == name):
+        require_no_more(name, given, kind, n_classes)
+
+
+def require_no_more(name, given, kind, n_classes):
     schema = schema_of("mixed", n_classes or 2)
     if kind == "number":
         schema = Schema(schema.features, NumericTarget("y", 0.0, 10.0), schema.n_public)

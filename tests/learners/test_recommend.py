@@ -87,13 +87,13 @@ def test_many_classes_and_few_rows_keep_one_tree_and_nothing_is_said_without_eps
 PAPERS = ROOT / "data" / "benchmarks" / "papers.csv"
 
 
-@pytest.mark.parametrize("name", COLUMNS)
-def test_a_learner_with_a_column_in_the_papers_tables_repeats_most_of_it(name):
-    _, method = COLUMNS[name]
-    with PAPERS.open(encoding="utf-8") as file:
-        lines = [line for line in csv.DictReader(file) if line["paper"].startswith("PrivaTree")]
-    found = [line["found"] for line in lines if method.lower() in line["what"].lower()]
-    assert found.count("same") > len(found) / 2
+def test_a_learner_with_a_column_in_the_papers_tables_repeats_most_of_it():
+    for name in COLUMNS:
+        _, method = COLUMNS[name]
+        with PAPERS.open(encoding="utf-8") as file:
+            lines = [line for line in csv.DictReader(file) if line["paper"].startswith("PrivaTree")]
+        found = [line["found"] for line in lines if method.lower() in line["what"].lower()]
+        assert found.count("same") > len(found) / 2
 
 
 @pytest.mark.verify
