@@ -160,6 +160,8 @@ def test_private_rows_fill_in_nothing_and_show_only_names() -> None:
 def test_of_private_rows_the_first_line_is_shown_only_when_the_owner_says_it_holds_names() -> None:
     at = data_page()
     at.radio(key="role").set_value("private").run()
+    assert (work_of(at).table, work_of(at).draft, work_of(at).sample) == (None, None, None), "a sample keeps its own role"
+    assert at.session_state["loaded"].sample == "health"
     assert at.radio(key="first-line-private").value is None
     take(at, 0, "<i>rows.csv", b"45,HIV+,45\n31,none,2\n")
     assert "is here, but not read yet" in shown(at)
@@ -274,20 +276,6 @@ def test_numbers_typed_or_pasted_mean_what_they_say_and_a_bad_range_changes_noth
     assert draft_of(at).column("q").low == 99.0
 
 
-def test_what_was_typed_survives_when_another_column_changes_its_use() -> None:
-    at = private(b"q1,q2,y\n1,2,n\n")
-    at.selectbox(key=f"target-{work_of(at).revision}").set_value("y").run()
-    edit(
-        at,
-        q1={"use": "categories", "categories": "never; at times", "missing_codes": "999; k.A."},
-        q2={"use": "number", "low": "-5"},
-    )
-    assert draft_of(at).column("q1").categories == ("never", "at times")
-    assert draft_of(at).column("q1").missing_codes == ("999", "k.A.")
-    edit(at, q1={"use": "leave out"})
-    assert column_cells(at, "q2")["low"] == "-5"
-
-
 @pytest.mark.slow
 def test_missing_and_unknown_cells_go_to_a_declared_catch_all_unless_the_owner_says_otherwise() -> None:
     at = private(b"age,town,y\n40,north,n\n31,west,p\n,south,n\n22,,p\n")
@@ -308,10 +296,11 @@ def test_missing_and_unknown_cells_go_to_a_declared_catch_all_unless_the_owner_s
 
 
 @pytest.mark.slow
-def test_a_date_is_a_use_of_its_own_and_its_rule_follows() -> None:
+def test_a_date_is_a_use_of_its_own_its_rule_follows_and_what_was_typed_of_other_columns_stays() -> None:
     at = private(b"day,age,y\n2020-01-01,2,n\n2021-02-01,3,p\n")
     at.selectbox(key=f"target-{work_of(at).revision}").set_value("y").run()
-    edit(at, age={"use": "number", "low": "0", "high": "9"}, day={"use": "date"})
+    edit(at, age={"use": "number", "low": "0", "high": "9", "missing_codes": "999; k.A."}, day={"use": "date"})
+    assert draft_of(at).column("age").missing_codes == ("999", "k.A.")
     day, age = draft_of(at).column("day"), draft_of(at).column("age")
     assert (day.use, day.part, day.whole) == (Use.NUMBER, "year", True)
     assert (age.low, age.high, age.part) == (0, 9, "")
@@ -319,7 +308,7 @@ def test_a_date_is_a_use_of_its_own_and_its_rule_follows() -> None:
     edit(at, day={"use": "date", "part": "month", "low": "1", "high": "12"})
     assert draft_of(at.run()).column("day").part == "month"
     edit(at, day={"use": "number"})
-    assert draft_of(at).column("day").part == ""
+    assert (draft_of(at).column("day").part, column_cells(at, "age")["low"]) == ("", "0")
 
 
 SHELLS = b"sex,length,weight,rings\n" + b"".join(

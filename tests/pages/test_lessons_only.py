@@ -71,7 +71,7 @@ def test_the_script_does_not_run_as_a_whole_dashboard() -> None:
 
 
 @pytest.mark.usefixtures("lessons_only")
-def test_it_starts_with_the_first_lesson_and_leads_nowhere_else() -> None:
+def test_it_starts_with_the_first_lesson_leads_nowhere_else_and_has_no_register(tmp_path: Path) -> None:
     at = served()
     assert not at.exception
     assert at.title[0].value == "Learn"
@@ -79,20 +79,11 @@ def test_it_starts_with_the_first_lesson_and_leads_nowhere_else() -> None:
     assert at.success
     assert not at.get("link_button")  # "Open this on a sample": there is no such page here
     assert not at.get("file_uploader")
-
-
-@pytest.mark.usefixtures("lessons_only")
-def test_no_page_of_the_dashboard_exists_there() -> None:
-    at = served()
     others = [file for file in sorted((ROOT / "pages").glob("*.py")) if file.stem != "learn"]
     assert len(others) >= 5
     for file in others:
         with pytest.raises(ValueError, match=r"(?i)page"):
             at.switch_page(str(file)).run()
-
-
-@pytest.mark.usefixtures("lessons_only")
-def test_it_refuses_to_read_or_write_a_register(tmp_path: Path) -> None:
     for use in (lambda book: book.data_sets(), lambda book: book.declare("x", epsilon_cap=1.0)):
         with pytest.raises(RegisterError) as problem:
             use(Register(tmp_path / "releases.db"))

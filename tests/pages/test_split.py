@@ -8,22 +8,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpviz.app import share_map, split_view
-from dpviz.app.parts import plain
-from dpviz.charts.budget import split_of, split_sentence
-from dpviz.evaluation.shares import MovableShares
-from dpviz.learners import FitRequest
 from dpviz.table.role import DataRole
 from tests.support.pages import (
-    OF_EACH_KIND,
     SHARES,
     after_work,
     buttons,
     click,
     job_of,
     opened,
-    refusal,
     said_in_boxes,
-    shown,
     texts,
     tree_on_screen,
     values_in,
@@ -55,25 +48,6 @@ def report(test: AppTest, bar: dict[str, Any], event: str, value: Any) -> None:
     for key in state.keys() - {split_view.KEY}:
         test.session_state[key] = state[key]
     texts(test.run())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "role"),
-    [*((name, DataRole.SIMULATED) for name in OF_EACH_KIND), ("pf-tree", DataRole.PRIVATE), ("dpa", DataRole.PUBLIC)],
-)
-def test_a_learner_of_each_kind_says_where_epsilon_goes_and_has_grips_where_shares_can_be_moved(name, role, bar):
-    test = opened("tree", role, depth="2", **with_few_trees(name))
-    said = texts(test)
-    if why := refusal(name, role):
-        assert any(plain(why) in text for kind, text in said_in_boxes(test) if kind == "error")
-        return
-    result = tree_on_screen(test).result
-    assert result.claim.because in shown(test)
-    assert plain(split_sentence(split_of(result))) in said
-    movable = MovableShares.of(FitRequest.of(name, epsilon=1.0, max_depth=4, depth=2), result.schema)
-    assert bar["data"]["shares"] == ([] if movable is None else pytest.approx(movable.automatic))
-    assert share_map.MAP not in test.session_state["_work"].jobs  # nobody has opened it
 
 
 @pytest.mark.slow

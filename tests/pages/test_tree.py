@@ -8,10 +8,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpviz import model_from_json
+from dpviz.app import share_map
 from dpviz.app.held_out import HeldOut
 from dpviz.app.parts import plain
 from dpviz.app.training import RERUNS as SLOT
+from dpviz.charts.budget import split_of, split_sentence
 from dpviz.charts.publish.test_result import result_sentences
+from dpviz.evaluation.shares import MovableShares
 from dpviz.learners import get_learner
 from dpviz.results.verdict import ROW
 from dpviz.table.role import DataRole
@@ -80,6 +83,12 @@ def test_a_learner_of_each_kind_is_drawn_and_looks_no_more_guaranteed_than_it_is
     assert ("Would be guaranteed if released: ε" in boxes) == would
     assert ("Not guaranteed, because" in boxes) == (not would)
     assert "Guaranteed: ε" not in boxes  # nothing on this page is released
+    assert result.claim.because in shown(test)
+    assert plain(split_sentence(split_of(result))) in said
+    (bar,) = [json.loads(view.proto.json) for view in test.main.get("bidi_component") if view.key == "split"]
+    movable = MovableShares.of(trained.asked.request, result.schema)
+    assert bar["shares"] == ([] if movable is None else pytest.approx([share for share in movable.automatic if share]))
+    assert share_map.MAP not in test.session_state["_work"].jobs  # nobody has opened it
 
 
 def shows_nothing_of_the_rows(test):
