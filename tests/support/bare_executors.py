@@ -131,8 +131,9 @@ def main(folder: Path, executors: int = 2, n_rows: int = 20_000, *n_parts: int) 
 
     SparkSource.sum_batches = counting  # type: ignore[method-assign]
     for number in n_parts or (4,):
-        session.conf.set("spark.sql.shuffle.partitions", number)
-        session.conf.set("spark.sql.adaptive.coalescePartitions.enabled", False)
+        conf = session.sparkContext._jsc.sc().conf()  # from which a session to come takes its own
+        conf.set("spark.sql.shuffle.partitions", str(number))
+        conf.set("spark.sql.adaptive.coalescePartitions.enabled", "false")
         counts.clear()
         before, start = result_bytes(session), time.monotonic()
         with dpviz.open_table(ADDRESS, schema) as rows:
