@@ -118,7 +118,7 @@ def _all(args: Namespace) -> int:
         words = ["--data", str(args.data)] if "--data" in options else []
         words += ["--workers", str(args.workers)] if "--workers" in options else []
         words += [word for only in args.only or () if "--only" in options for word in ("--only", only)]
-        console.doing(f"Topic {name}")
+        console.status(f"Topic {name}")
         try:
             _measure(Namespace(**vars(topic.parse_args(words)), topic=name, out=args.out / f"{name}.csv"))
         except DpvizError as problem:

@@ -61,7 +61,7 @@ def measure(args: Namespace) -> pd.DataFrame:
     printed = read_printed(args.printed or args.data.parent / "reference" / "privatree_tables.csv")
     lines: list[dict[str, Any]] = []
     for data_name, data in bench_data(args.data, args.only):
-        console.doing(f"Measuring on {data_name}")
+        console.status(f"Measuring on {data_name}")
         able = [name for name in names if _accepts(name, data)]
         fits = sweep(able, data, epsilon=EPSILONS, max_depth=(DEPTH,), folds=FOLDS, repeats=args.repeats, workers=args.workers)
         seconds = {name: seconds_per_fit(name, data) for name in able}

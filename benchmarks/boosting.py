@@ -119,14 +119,14 @@ def measure(args: Namespace) -> pd.DataFrame:
     epsilons, repeats = ((0.1, 0.54), 1) if args.quick else (EPSILONS, args.repeats)
     parts = []
     for name, data in boosting_data(args.data, args.only):
-        console.doing(f"Measuring on {name}")
+        console.status(f"Measuring on {name}")
         fits = pd.DataFrame(_fits(name, data, epsilons, args.folds, repeats, args.workers)).assign(what="fit")
         parts.append(means(pd.concat([fits, best_settings(fits)]), _BY, ["score", "auc", "seconds"]))
-        console.doing(f"Following a stream of {name}")
+        console.status(f"Following a stream of {name}")
         streams = pd.DataFrame(_streams(name, data, args.folds, args.workers)).assign(what="stream")
         parts.append(means(streams, _BY, [column for column in streams if column not in {*_BY, "fold"}]))
         if name == OWNED:
-            console.doing(f"Training with several owners of {name}")
+            console.status(f"Training with several owners of {name}")
             owned = pd.DataFrame([_owned(n, *pair) for n in OWNERS for pair in enumerate(data.folds(args.folds, seed=0))])
             parts.append(means(owned.assign(data=name, what="owners", epsilon=OWNED_EPSILON), _BY, ["score"]))
     return pd.concat(parts, ignore_index=True)

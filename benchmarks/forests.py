@@ -130,7 +130,7 @@ def measure(args: Namespace) -> pd.DataFrame:
 
     parts = [pd.DataFrame(_table_6_lines())]
     for name, data in forest_data(args.data, args.only):
-        console.doing(f"Measuring on {name}")
+        console.status(f"Measuring on {name}")
         pairs = list(enumerate(data.folds(FOLDS, seed=0)))
         fits = [
             {"data": name, "what": title, "fold": fold, **_scored(learner, given, *pair, fold)}

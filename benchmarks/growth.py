@@ -64,7 +64,7 @@ def measure(args: Namespace) -> pd.DataFrame:
     for axis, values in AXES.items():
         for value in (value for value in values if value <= args.most):
             size = replace(USUAL, **{axis: value})
-            console.doing(f"Measuring {value:,} {axis}")
+            console.status(f"Measuring {value:,} {axis}")
             for name, seconds, megabytes in _measured(size, args.repeats if size.rows <= 1_000_000 else 1):
                 lines.append({"learner": name, "axis": axis, **asdict(size), "seconds": seconds, "megabytes": megabytes})
     found = pd.DataFrame(lines).sort_values(["axis", "learner"], kind="stable", ignore_index=True)

@@ -66,7 +66,7 @@ def measure(args: Namespace) -> pd.DataFrame:
     lines: list[dict[str, Any]] = []
     for name, data in bench_data(args.data, wanted):
         for epsilon in EPSILONS:
-            console.doing(f"Certifying on {name} at epsilon {epsilon:g} ({NEIGHBOURS})")
+            console.status(f"Certifying on {name} at epsilon {epsilon:g} ({NEIGHBOURS})")
             for learner, method in REPEATED.items():
                 theirs = printed.get((name, method, epsilon), {})
                 lines += _repeated(name, data, learner, epsilon, theirs, args.workers)

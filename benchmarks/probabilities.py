@@ -49,7 +49,7 @@ def measure(args: Namespace) -> pd.DataFrame:
 
     found = []
     for name, data in bench_data(args.data, args.only or (NAMES if args.data else None)):
-        console.doing(f"Measuring on {name}")
+        console.status(f"Measuring on {name}")
         if data.n_classes != 2:
             raise DpvizError("Only two classes are measured here.", where=name, remedy="Leave it out with --only.")
         for epsilon in EPSILONS:

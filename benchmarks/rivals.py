@@ -100,7 +100,7 @@ def measure(args: Namespace) -> pd.DataFrame:
         raise DpvizError("A package of a rival is missing.", where="diffprivlib", remedy="Install it beside dpviz.")
     lines = []
     for name, data in bench_data(args.data, args.only or [*TABLES, *SMALL]):
-        console.doing(f"Measuring on {name}")
+        console.status(f"Measuring on {name}")
         for split, epsilon, title in product(range(SPLITS), EPSILONS, LEARNERS):
             train, test = data.split(0.2, seed=split)
             start = process_time()

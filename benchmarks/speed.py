@@ -66,13 +66,13 @@ def measure(args: Namespace) -> pd.DataFrame:
 
     lines = []
     for name, data in bench_data(args.data, args.only):
-        console.doing(f"Measuring on {name}")
+        console.status(f"Measuring on {name}")
         for what, measured, unit, ratio in _measured(data, args.repeats):
             target = TARGETS.get(what) if data.n_rows >= FEWEST_ROWS else None
             found = None if target is None else "met" if (measured if ratio is None else ratio) <= target else "missed"
             lines.append((name, data.n_rows, what, measured, unit, ratio, target, found))
     if args.data is None:
-        console.doing(f"Measuring boosted trees on {AT_SIZE.rows:,} rows")
+        console.status(f"Measuring boosted trees on {AT_SIZE.rows:,} rows")
         for what, measured, ratio in _boosted(rows_of(AT_SIZE), min(args.repeats, 3)):
             found = None if what.startswith(BOOSTED_REFERENCE) else "met" if ratio <= BOOSTED_TARGET else "missed"
             lines.append(("random", AT_SIZE.rows, what, measured, "ms", ratio, BOOSTED_TARGET if found else None, found))

@@ -12,7 +12,6 @@ from typing import NoReturn
 
 from dpviz import interrupts
 from dpviz.cli import COMMANDS, console, current, load
-from dpviz.cli.files import STDOUT
 from dpviz.errors import DpvizError, OutOfMemory, Removed
 from dpviz.version import VERSION
 
@@ -45,9 +44,9 @@ def finish(run: Callable[[list[str]], int], argv: Sequence[str] | None = None) -
             sys.stdout.flush()
             return code
         except DpvizError as error:
-            console.complain(str(error))
+            console.error(str(error))
         except MemoryError:
-            console.complain(str(OutOfMemory()))
+            console.error(str(OutOfMemory()))
         except BrokenPipeError:  # the reader of a pipe has seen enough
             _write_no_more()
             return 0
@@ -55,12 +54,12 @@ def finish(run: Callable[[list[str]], int], argv: Sequence[str] | None = None) -
             if error.errno not in (errno.ENOSPC, errno.EDQUOT):
                 raise
             _write_no_more()
-            console.complain("The output cannot be written: no space is left.")
+            console.error("The output cannot be written: no space is left.")
         except BaseException as error:
             # a library may turn Ctrl-C into an error of its own, such as one of its import
             if not isinstance(error, KeyboardInterrupt) and not (isinstance(error, Exception) and was_interrupted()):
                 raise
-            console.complain("Stopped.")
+            console.error("Stopped.")
             return STOPPED
     return BAD_INPUT
 
@@ -83,7 +82,7 @@ def _run(given: list[str]) -> int:
     _require_text(args)
     for old, new in renamed:
         console.warn(f"`{old}` is called `{new}` now; the old name works in this version only.")
-    with console.results(to_stderr=getattr(args, "out", None) == STDOUT, as_json=getattr(args, "json", False)):
+    with console.results(to_stderr=getattr(args, "out", None) == console.STDOUT, as_json=getattr(args, "json", False)):
         code: int = args.run(args)
     return code
 

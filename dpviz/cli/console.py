@@ -11,12 +11,14 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from dpviz.errors import DpvizError, ReadingWarning
 from dpviz.progress import Progress
-from dpviz.table.notes import Doubt, Interface, Unread, said
 
+#: What `--out` is for stdout. A command then prints its results on stderr.
+STDOUT = Path("-")
 _ERASE = "\r\x1b[2K"
 #: Seconds that need no estimate.
 _SOON = 3
@@ -48,8 +50,7 @@ def results(*, to_stderr: bool, as_json: bool) -> Iterator[None]:
             _erase()
             _print(json.dumps(_results.found, indent=2, ensure_ascii=False))
     except DpvizError:  # what is wrong is one line, beside what may be the reason of it
-        _results.notes = [note for note in _results.notes if isinstance(note, Doubt)]
-        _print_notes()
+        _print_notes(doubts_alone=True)
         raise
     finally:
         _results = before
@@ -74,6 +75,8 @@ def _doubts_noted() -> Iterator[None]:
 
 def note(*texts: str) -> None:
     """Keep what a reader noticed until the work is done; each note is said once, and of rows in pieces once for all of them."""
+    from dpviz.table.notes import Unread  # with NumPy, which help does not need
+
     notes = _results.notes
     for text in texts:
         same = [place for place, other in enumerate(notes) if isinstance(other, Unread) and other.is_of_same_column(text)]
@@ -83,24 +86,31 @@ def note(*texts: str) -> None:
             notes.append(text)
 
 
-def _print_notes() -> None:
+def _print_notes(*, doubts_alone: bool = False) -> None:
     notes, _results.notes = _results.notes, []
+    if not notes:
+        return
+    from dpviz.table.notes import Doubt, Interface, said
+
     for text in sorted(notes, key=lambda note: isinstance(note, Doubt)):
-        _to_stderr(f"Warning: {said(text, Interface.COMMAND_LINE)}" if isinstance(text, Doubt) else text)
+        if isinstance(text, Doubt):
+            _to_stderr(f"Warning: {said(text, Interface.COMMAND_LINE)}")
+        elif not doubts_alone:
+            _to_stderr(text)
 
 
-def doing(text: str) -> None:
+def status(text: str) -> None:
     """Show the current stage, on a terminal only; the next message overwrites it."""
     if sys.stderr.isatty():
         print(f"{_ERASE}{printable(text)} ...", end="", file=sys.stderr, flush=True)
 
 
-def telling(what: str) -> Progress:
+def progress(what: str) -> Progress:
     """Shows `what` as the current stage, with the share of it that is done and an estimate of the time that is left."""
     start = time.monotonic()
 
     def tell(share: float) -> None:
-        doing(f"{what}, {share:.0%}{time_left(time.monotonic() - start, share)}")
+        status(f"{what}, {share:.0%}{time_left(time.monotonic() - start, share)}")
 
     return tell
 
@@ -125,7 +135,7 @@ def warn(text: str) -> None:
     _to_stderr(f"Warning: {text}")
 
 
-def complain(text: str) -> None:
+def error(text: str) -> None:
     """Say in exactly one line why nothing was done."""
     _to_stderr(f"dpviz: {text}")
 

@@ -6,10 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from dpviz import files
+from dpviz.cli.console import STDOUT
 from dpviz.errors import DpvizError, named, place
-
-#: What `--out` is for stdout. A command then prints its results on stderr.
-STDOUT = Path("-")
 
 
 def check_output(path: Path | None, *, force: bool, inputs: Iterable[Path | str | None] = ()) -> None:

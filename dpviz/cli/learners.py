@@ -156,7 +156,7 @@ def _verify_one(args: Namespace) -> int:
         raise DpvizError("--out is for --all.", where="--out", remedy="Leave it out, or verify all learners.")
     spec = get_learner(args.learners[0])
     params = parse_parameters(spec, args.param)
-    console.doing(f"Verifying {spec.title}")
+    console.status(f"Verifying {spec.title}")
     places = (*QUICK_UNIVERSES, *COUNTEREXAMPLES) if args.quick else None
     found = verify_each(spec, epsilon=1.0 if args.epsilon is None else args.epsilon, universes=places, **params)
     worst = worst_of(found)
@@ -196,7 +196,7 @@ def _verify_all(args: Namespace) -> int:
         date=datetime.now(UTC).date().isoformat(),
         learners=args.learners,
         quick=args.quick,
-        progress=lambda share, text: console.doing(f"{share:.0%} {text}"),
+        progress=lambda share, text: console.status(f"{share:.0%} {text}"),
     )
     if args.out is not None:
         write_whole(args.out, run_to_json(found if kept is None else kept.updated(found)), force=args.force)

@@ -131,7 +131,7 @@ def _pieces(args: Namespace, model: Model) -> Iterator[tuple[RawTable, str, Any]
     if isinstance(args.data, str):
         address = parse_address(args.data)
         require_plain(args, "key")
-        console.doing("Reading rows from the engine")
+        console.status("Reading rows from the engine")
         for keys, batch in read_rows(args.data, names):
             yield table_of_batch(batch, ReadOptions(str(address))), address.order, keys
     elif is_large(args.data) or (args.data.suffix.lower() in IN_BATCHES and args.data.is_file()):
@@ -139,7 +139,7 @@ def _pieces(args: Namespace, model: Model) -> Iterator[tuple[RawTable, str, Any]
         asked = ReadOptions(args.data.name, **reading_of(args), wanted=wanted, by_record=True, keep_empty=True, key=key)
         batches = batches_of(args.data, asked)
         console.note(*batches.notes)
-        for table in batches.read(console.telling(f"Predicting {args.data}")):
+        for table in batches.read(console.progress(f"Predicting {args.data}")):
             console.note(*(note for note in table.notes if isinstance(note, Doubt)))
             yield table, key, None
     else:
@@ -245,7 +245,7 @@ def run_export(args: Namespace) -> int:
     form = form_called(args.to)
     check_output(args.out, force=args.force, inputs=[args.model])
     document = read_model_file(args.model)
-    console.doing(f"Writing {form.title}")
+    console.status(f"Writing {form.title}")
     write_whole(args.out, form.export(document, key=args.key).content, force=args.force)
     console.show_pairs([("Format", form.title), ("File", str(args.out))])
     return 0

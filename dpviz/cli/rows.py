@@ -73,16 +73,16 @@ def open_rows(args: Namespace, schema: Schema | None, learner: LearnerSpec | Non
     if isinstance(args.data, str):
         assert schema is not None
         require_plain(args)
-        console.doing("Asking the engine for the types of the columns")
+        console.status("Asking the engine for the types of the columns")
         with open_table(args.data, schema, **persons) as rows:
             _require_fit(learner, schema, rows)
-            console.doing("Encoding the rows")
+            console.status("Encoding the rows")
             names, report = (*schema.feature_names, schema.target.name), rows.report
             yield OpenRows(str(parse_address(args.data)), rows, names, report.rows_read)
     elif is_large(args.data):
         assert schema is not None
         _require_fit(learner, schema, schema)
-        telling = console.telling(f"Reading and encoding {args.data}")
+        telling = console.progress(f"Reading and encoding {args.data}")
         reading = {name: how for name, how in reading_of(args).items() if name != "sheet"}  # of a workbook, which is never large
         with encode_large(args.data, schema, **persons, **reading, progress=telling) as rows:
             console.note(*rows.notes)
@@ -92,7 +92,7 @@ def open_rows(args: Namespace, schema: Schema | None, learner: LearnerSpec | Non
         schema = schema or _proposed(table, args)
         if learner is not None:
             require_task(learner, schema)
-        console.doing("Encoding")
+        console.status("Encoding")
         yield OpenRows(table.source, encode(table, schema, **persons), table.names, table.n_rows, table)
 
 
@@ -132,8 +132,8 @@ def require_plain(args: Namespace, *more: str) -> None:
 
 def table_of(args: Namespace, wanted: tuple[str, ...] | None = None, *, by_record: bool = False, key: str = "") -> RawTable:
     """DATA as it is; `wanted`, `by_record` and `key` as in `ReadOptions`."""
-    console.doing(f"Reading {args.data}")
-    step = watched(console.telling(f"Reading {args.data}"), None)
+    console.status(f"Reading {args.data}")
+    step = watched(console.progress(f"Reading {args.data}"), None)
     options = ReadOptions(args.data.name, **reading_of(args), step=step, wanted=wanted, by_record=by_record, key=key)
     table = read_asked(args.data, options)
     console.note(*table.notes)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.cli import console
-from dpviz.cli.files import STDOUT, check_output, write_whole
+from dpviz.cli.files import check_output, write_whole
 from dpviz.cli.options import LEARNER, TABLE, flag, listed, number, option, output, parse_parameters, shared, whole
 from dpviz.cli.rows import encoded_rows, warn_of_read_values
 from dpviz.errors import DpvizError, place
@@ -79,7 +79,7 @@ def run_sweep(args: Namespace) -> int:
     Example: dpviz sweep loans.csv --schema loans.schema.json --epsilon .1,.3,1,3 --out sweep.csv
     """
     grid = SweepGrid(args.learners, args.epsilon, args.max_depth, args.rows, args.folds, args.repeats, args.seed)
-    if args.resume and args.out == STDOUT:
+    if args.resume and args.out == console.STDOUT:
         raise DpvizError("--resume continues a file.", where="--out", remedy="Name the file, or leave --resume out.")
     overwrites = args.force or args.resume
     check_output(args.out, force=overwrites, inputs=(args.data, args.schema))
@@ -88,7 +88,7 @@ def run_sweep(args: Namespace) -> int:
     with _stopped_by_keyboard() as stop:
         how = {"folds": args.folds, "repeats": args.repeats, "seed": args.seed, "workers": args.workers, "done": done}
         points = {"epsilon": args.epsilon, "max_depth": args.max_depth, "n_rows": args.rows}
-        frame = sweep(args.learners, data, **points, **how, progress=console.telling("Fitting"), stop=stop.is_set)
+        frame = sweep(args.learners, data, **points, **how, progress=console.progress("Fitting"), stop=stop.is_set)
     write_whole(args.out, frame_csv(frame), force=overwrites)
     warn_of_read_values(data.schema, named=args.schema is not None)
     finished, total = len(grid.part_of(frame)), n_fits(list(grid.batches()))
@@ -153,7 +153,7 @@ def run_robustness(args: Namespace) -> int:
         raise DpvizError("There are too few rows to hold some out.", where=place(args.data), remedy="Give at least two rows.")
     require_classes(data.schema, "A poisoning guarantee")
     require_task(spec, data.schema)
-    console.doing(f"Drawing {spec.title}")
+    console.status(f"Drawing {spec.title}")
     found = certify(
         request,
         [data.split(_TEST_SHARE, seed=args.seed + number) for number in range(args.splits)],

@@ -7,7 +7,7 @@ from typing import Any
 from dpviz.charts.publish.proof import proof_of, proof_sentence
 from dpviz.charts.publish.test_result import summary
 from dpviz.cli import console
-from dpviz.cli.files import STDOUT, check_output, write_whole
+from dpviz.cli.files import check_output, write_whole
 from dpviz.cli.options import (
     LEARNER,
     READING,
@@ -115,7 +115,7 @@ def run_train(args: Namespace) -> int:
             if not (args.accept_rows or args.data_set) and request.releases(given.rows.schema):
                 check_row_count(given.rows, accept="add --accept-rows", where=place(args.data))
             _prove(given.rows)
-        console.doing(f"Training {spec.title}")
+        console.status(f"Training {spec.title}")
         if args.data_set:
             return _release(args, given, request)
         return _train(args, given, request)
@@ -123,7 +123,7 @@ def run_train(args: Namespace) -> int:
 
 def _train(args: Namespace, given: OpenRows, request: FitRequest) -> int:
     result = request.fit(given.rows)
-    console.doing("Writing")
+    console.status("Writing")
     write_whole(args.out, result.to_json() + "\n", force=args.force)
     _report(args, given, request)
     if not get_learner(args.learner).spends_epsilon:
@@ -138,7 +138,7 @@ def _check_release(args: Namespace) -> None:
     if args.data_set and args.seed is not None:
         remedy = "A seeded run protects nobody; leave --seed out."
         raise DpvizError("--data-set and --seed cannot be combined.", remedy=remedy)
-    if args.data_set and args.out == STDOUT:
+    if args.data_set and args.out == console.STDOUT:
         raise DpvizError("A recorded release is a file.", where="--out", remedy="Name a new file, or leave --data-set out.")
     if args.disjoint_from and not args.data_set:
         remedy = "Add --data-set, or leave --disjoint-from out."
@@ -171,7 +171,7 @@ def _release(args: Namespace, given: OpenRows, request: FitRequest) -> int:
 
 def _prove(rows: Rows) -> None:
     """Every export on a tree of the same columns, before anything is spent."""
-    console.doing("Trying every export on a tree of these columns")
+    console.status("Trying every export on a tree of these columns")
     proof = proof_of(rows.schema)
     if proof.lacking:
         console.warn(proof_sentence(proof))
