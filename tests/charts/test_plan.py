@@ -112,7 +112,7 @@ def test_the_words_of_three_panels_carry_the_numbers_of_one_epsilon_of_a_row_and
     assert [text for name, text in cells.items() if name.startswith("right guesses")] == [of_person, of_row, "95.3"]
 
 
-def test_three_panels_share_their_axis_and_cursor_of_a_row_or_of_a_person():
+def test_three_panels_share_their_axis_and_cursor_of_a_row_or_of_a_person_and_without_privacy_nothing_is_guaranteed():
     found = consequences()
     of_person, of_row = panels(found, unit=PATIENT), panels(found, cursor=0.1)
     assert of_person.figure.layout.xaxis3.title.text == "ε (add/remove one patient, up to 3 rows)"
@@ -122,9 +122,6 @@ def test_three_panels_share_their_axis_and_cursor_of_a_row_or_of_a_person():
     axes = of_row.figure.layout
     assert axes.xaxis.range == axes.xaxis2.range == axes.xaxis3.range
     assert len(of_row.rows()) == len(EPSILONS)
-
-
-def test_without_privacy_nothing_is_guaranteed():
     found = consequences("cart", "Nothing is claimed.")
     _, risk, poison = sentences(found)
     assert "nothing limits" in risk

@@ -85,7 +85,7 @@ def test_words_and_headline_say_what_the_strip_shows():
     assert headline(missing.score, (float("nan"),), "R²", "on 9 rows") == {"lead": "–", "tested": "on 9 rows", "spread": ""}
 
 
-def test_the_line_above_a_tree_says_the_odds_and_the_shape_its_depth_in_words_that_fit():
+def test_the_line_above_a_tree_says_the_odds_and_its_shape_and_the_same_steps_are_packed_alike_at_any_time(monkeypatch):
     odds = {1.0: "At most 74", 0.01: "Fewer than 51", 10.0: "More than 99"}
     for epsilon, most in odds.items():
         said = guarantee_said(verdict(Claim(epsilon, "somebody", "holds", "Because."), PrivacyLoss(epsilon), released=False))
@@ -94,9 +94,6 @@ def test_the_line_above_a_tree_says_the_odds_and_the_shape_its_depth_in_words_th
     plans = {name: FitRequest.of(name, epsilon=1.0, max_depth=3, depth=3).plan(TREE.schema) for name in ("pf-tree", "privatree")}
     shapes = {"pf-tree": "depth 3, two levels at once", "privatree": "depth 3, one level at once"}
     assert {name: shape_in_words(plan) for name, plan in plans.items()} == shapes
-
-
-def test_the_same_steps_are_packed_alike_at_any_time(monkeypatch):
     now = iter((1.0e9, 1.1e9))
     monkeypatch.setattr("time.time", lambda: next(now, 1.2e9))
     first, again = (packed_steps([step()], "test accuracy", "on 9 rows") for _ in range(2))
