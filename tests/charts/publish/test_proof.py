@@ -1,6 +1,5 @@
 """Every export is tried on a tree of the same columns before anything is spent: no report is refused afterwards."""
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -8,14 +7,11 @@ import pytest
 from dpviz.__main__ import main
 from dpviz.charts.publish.proof import proof_of, proof_sentence, tree_of
 from dpviz.errors import NotExported, RefusedRelease
-from dpviz.io.exports.contract import Exportable
-from dpviz.models.document import FORMAT, model_body
 from dpviz.models.tree import Branch
 from dpviz.release.register import Register
-from dpviz.results.exports import export_names, form_called, forms
+from dpviz.results.exports import forms
 from dpviz.table.dates import DateFeature
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
-from tests.support import checked
 
 AGE = NumericFeature("age", 0, 120, missing_as=0, missing_codes=("999", "k.A."))
 TOWN = CategoricalFeature("town", ("a", "b", "c"), missing_as="b", unknown_as="c", missing_codes=("-",))
@@ -31,14 +27,6 @@ def test_every_form_predicts_as_the_tree_does_with_codes_dates_and_unknown_categ
     assert f"{len(proof.good)} export formats" in proof_sentence(proof)
     asked = {placed.node.rule.feature for placed in tree_of(CODED).nodes() if isinstance(placed.node, Branch)}
     assert asked == {0, 1, 2}
-
-
-@pytest.mark.parametrize("name", export_names())
-def test_no_form_takes_a_declared_code_for_a_number(name):
-    document = {"format": FORMAT, "kind": "tree", **model_body(tree_of(CODED)), "schema": CODED.to_dict()}
-    given = Exportable(json.dumps(document))
-    assert {"999", "-"} <= {cell for row in checked.rows_for(given, 9) for cell in row}
-    checked.export(form_called(name), given)
 
 
 @pytest.fixture
