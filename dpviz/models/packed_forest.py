@@ -15,7 +15,7 @@ from typing import overload
 import numpy as np
 
 from dpviz.models.base import OfArrays, Voting, require_same_columns
-from dpviz.models.tree import Branch, End, Leaf, Node, SubsetRule, ThresholdRule, Tree
+from dpviz.models.tree import Branch, End, Leaf, Node, SubsetRule, ThresholdRule, Tree, child_per_category
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
 
@@ -205,7 +205,4 @@ class UnpackedTrees(Sequence[Tree]):
         if not np.isnan(threshold):
             codes = tuple(range(min(int(threshold) + 1, len(declared.categories))))
             return Branch(SubsetRule(feature, codes), self._node(first), self._node(first + 1))
-        chain = self._node(first + len(declared.categories) - 1)
-        for code in reversed(range(len(declared.categories) - 1)):
-            chain = Branch(SubsetRule(feature, (code,)), self._node(first + code), chain)
-        return chain
+        return child_per_category(feature, [self._node(first + code) for code in range(len(declared.categories))])

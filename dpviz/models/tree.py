@@ -255,6 +255,14 @@ def _merge(node: Node) -> Node:
     return replace(node, left=left, right=right)
 
 
+def child_per_category(feature: int, children: Sequence[Node]) -> Node:
+    """One child per category, in their order, as a chain of rules of two sides."""
+    chain = children[-1]
+    for code in reversed(range(len(children) - 1)):
+        chain = Branch(SubsetRule(feature, (code,)), children[code], chain)
+    return chain
+
+
 def said_by(leaf: End) -> float:
     """The class code of a leaf, or its number."""
     return leaf.label if isinstance(leaf, Leaf) else leaf.value

@@ -17,7 +17,7 @@ import numpy as np
 from dpviz.accounting.events import BoundedRange, Event, Parallel, Sequential
 from dpviz.accounting.guarantee import round_down
 from dpviz.accounting.plan import BudgetPlan, Share
-from dpviz.models.tree import Branch, Leaf, Node, SubsetRule, ThresholdRule, Tree
+from dpviz.models.tree import Branch, Leaf, Node, ThresholdRule, Tree, child_per_category
 from dpviz.privacy.laplace import LaplaceNoise
 from dpviz.privacy.selection import ExponentialMechanism
 from dpviz.privacy.sensitivity import Sensitivity
@@ -150,7 +150,7 @@ class _Growing:
         if isinstance(declared, CategoricalFeature):
             rest = _with(left, feature, None)
             children = [self.node(rows[column == code], rest, level + 1) for code in range(len(declared.categories))]
-            return _chain(feature, [node for node, _ in children]), Parallel(tuple(event for _, event in children))
+            return child_per_category(feature, [node for node, _ in children]), Parallel(tuple(event for _, event in children))
         assert cut is not None
         assert side is not None
         below, low_event = self.node(rows[column <= cut], _with(left, feature, (side[0], cut)), level + 1)
@@ -161,14 +161,6 @@ class _Growing:
 def _with(left: Left, feature: int, side: tuple[float, float] | None) -> Left:
     kept = side if side is not None and side[0] < side[1] else None
     return (*left[:feature], kept, *left[feature + 1 :])
-
-
-def _chain(feature: int, children: list[Node]) -> Node:
-    """One child per category, as a chain of two-sided rules."""
-    chain = children[-1]
-    for code in reversed(range(len(children) - 1)):
-        chain = Branch(SubsetRule(feature, (code,)), children[code], chain)
-    return chain
 
 
 LEARNER = LearnerSpec(

@@ -33,6 +33,6 @@ def weights_of(polynomial: Sequence[float], degree: int) -> np.ndarray:
     return np.sum([[c * math.comb(j, k) / math.comb(degree, k) for j in cells] for k, c in terms], axis=0)
 
 
-def times(one: Sequence[float], other: Sequence[float]) -> list[float]:
+def times(one: Sequence[float], other: Sequence[float]) -> tuple[float, ...]:
     """The product of two polynomials."""
-    return np.convolve(one, other).tolist()
+    return tuple(np.convolve(one, other).tolist())

@@ -69,8 +69,8 @@ def _interval(leaf: Leaf, noise_variance: float, rows_per_person: int) -> tuple[
     assert leaf.shares is not None
     share, here = leaf.shares[leaf.label], leaf.counts[leaf.label]
     there, others = sum(leaf.counts) - here, (len(leaf.counts) - 1) * noise_variance
-    found = share_of((here, noise_variance), (there, others), k=rows_per_person).estimate
-    return share, min(found.low, share), max(found.high, share)
+    found = share_of((here, noise_variance), (there, others), k=rows_per_person)
+    return share, min(max(found.low, 0.0), share), max(min(found.high, 1.0), share)
 
 
 def _share_variance(share: float, n_classes: int, n_rows: int, noise_variance: float) -> float:

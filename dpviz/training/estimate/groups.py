@@ -10,7 +10,7 @@ import numpy as np
 
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.errors import ParameterError, UnknownName
-from dpviz.models.tree import Branch, Node, SubsetRule
+from dpviz.models.tree import Branch, Node, child_per_category
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericTarget, Schema
 
@@ -46,11 +46,7 @@ def divided(root: Node, schema: Schema, groups: str) -> Node:
         return root
     if isinstance(root, Branch):
         return Branch(root.rule, divided(root.left, schema, groups), divided(root.right, schema, groups))
-    place = _place(schema, groups)
-    below: Node = root
-    for code in reversed(range(len(names_of(schema, groups)) - 1)):
-        below = Branch(SubsetRule(place, (code,)), root, below)
-    return below
+    return child_per_category(_place(schema, groups), [root] * len(names_of(schema, groups)))
 
 
 def codes_of(data: EncodedDataset, groups: str) -> np.ndarray:

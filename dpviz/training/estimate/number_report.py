@@ -107,8 +107,7 @@ class NumberReport(TestReport):
         value = self._ratio(((0, 0, 1), (1,)), ((1,), around), ()).value
         # the mean of these rows is not that of all: squared distances from it are larger than the variance
         off = self._ratio(((1,), _PLACE), ((1,), (1,)), ())
-        least = list(around)
-        least[0] -= max(min(off.high, 1.0) - mean, mean - max(off.low, -1.0)) ** 2
+        least = (around[0] - max(min(off.high, 1.0) - mean, mean - max(off.low, -1.0)) ** 2, *around[1:])
         highest = min(self._ratio(((0, 0, 1), (1,)), ((1,), least), more).high for more in self._beyond(2))
         further, near = self._furthest_number + abs(mean), 1 - abs(mean)
         lowest = max(
@@ -118,7 +117,7 @@ class NumberReport(TestReport):
         low = NO_END if math.isinf(highest) else 1 - highest
         return Estimate(1 - min(max(value, 0.0), 1 - LEAST_R2), min(low, 1.0), min(1 - lowest, 1.0))
 
-    def _error(self, of_errors: Sequence[float], power: int) -> Estimate:
+    def _error(self, of_errors: _Polynomial, power: int) -> Estimate:
         """The mean of a power of the error, then its root; in the target's units."""
         one = ((1,), (1,))
         found = self._ratio((of_errors, (1,)), one, ())
@@ -170,11 +169,11 @@ class NumberReport(TestReport):
             ways.append(tuple((most, rows) for most, rows in terms if most > _ROUNDING))
         return ways
 
-    def _total(self, of_errors: Sequence[float], of_places: Sequence[float]) -> float:
+    def _total(self, of_errors: _Polynomial, of_places: _Polynomial) -> float:
         """The sum over rows of two polynomials, multiplied."""
         return float((self._sums * _weights(of_errors, of_places)).sum())
 
-    def _at_most(self, of_errors: Sequence[float], of_places: Sequence[float]) -> float:
+    def _at_most(self, of_errors: _Polynomial, of_places: _Polynomial) -> float:
         """A sum of squares, and one standard deviation of its noise: where noise hides a variance it is rather too large."""
         noise = math.sqrt(self.noise_variance * float(np.square(_weights(of_errors, of_places)).sum()))
         return max(self._total(of_errors, of_places), 0.0) + noise
@@ -189,7 +188,7 @@ class NumberReport(TestReport):
         top: _Polynomials,
         bottom: _Polynomials,
         more: Sequence[tuple[float, _Polynomials]],
-        below: tuple[float, Sequence[float]] | None = None,
+        below: tuple[float, _Polynomial] | None = None,
     ) -> Estimate:
         """sum of `top` / sum of `bottom`; each is a polynomial of the error times one of x = (1 + place) / 2.
 
@@ -233,7 +232,9 @@ class NumberReport(TestReport):
         )
 
 
-_Polynomials = tuple[Sequence[float], Sequence[float]]
+#: Coefficients of 1, x, x^2, ...; of the error, and of x = (1 + place) / 2.
+_Polynomial = tuple[float, ...]
+_Polynomials = tuple[_Polynomial, _Polynomial]
 #: Below, a factor is rounding.
 _ROUNDING = 1e-9
 #: Chebyshev's polynomial of degree 4, and 1: not negative, and at most 2 between -1 and 1.
@@ -243,41 +244,37 @@ _PLACE = (-1.0, 2.0)
 
 
 @cache
-def _at_end(inside: float) -> list[float]:
+def _at_end(inside: float) -> _Polynomial:
     """Coefficients of a polynomial in [0, 1] that is 1 where an error is the width or more, and small up to `inside`."""
     return _scaled(_composed(_CHEBYSHEV, (-1.0, 2 / inside)), 1.0)
 
 
 @cache
-def _at_ends(inside: float) -> list[float]:
+def _at_ends(inside: float) -> _Polynomial:
     """The same in x = (1 + place) / 2, at either end of the window."""
     return _scaled(_composed(_CHEBYSHEV, (-1 / inside, 2 / inside)), 1.0)
 
 
-def _composed(outer: Sequence[float], inner: Sequence[float]) -> list[float]:
+def _composed(outer: _Polynomial, inner: _Polynomial) -> _Polynomial:
     """outer(inner(x))."""
-    found: list[float] = [0.0]
+    found: _Polynomial = (0.0,)
     for coefficient in reversed(outer):
-        found = times(found, inner)
-        found[0] += coefficient
+        constant, *higher = times(found, inner)
+        found = (constant + coefficient, *higher)
     return found
 
 
-def _scaled(polynomial: Sequence[float], at: float) -> list[float]:
+def _scaled(polynomial: _Polynomial, at: float) -> _Polynomial:
     whole = sum(c * at**k for k, c in enumerate(polynomial))
-    return [c / whole for c in polynomial][: DEGREE + 1]
+    return tuple(c / whole for c in polynomial[: DEGREE + 1])
 
 
 def _product(one: _Polynomials, other: _Polynomials) -> _Polynomials:
     return times(one[0], other[0]), times(one[1], other[1])
 
 
-def _weights(of_errors: Sequence[float], of_places: Sequence[float]) -> np.ndarray:
-    return _weights_of(tuple(of_errors), tuple(of_places))
-
-
 @lru_cache(maxsize=1024)
-def _weights_of(of_errors: tuple[float, ...], of_places: tuple[float, ...]) -> np.ndarray:
+def _weights(of_errors: _Polynomial, of_places: _Polynomial) -> np.ndarray:
     return np.outer(weights_of(of_errors, DEGREE), weights_of(of_places, DEGREE))
 
 

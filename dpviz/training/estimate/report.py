@@ -82,10 +82,14 @@ class ClassReport(TestReport):
         alike = {"accuracy": self.accuracy, "balanced_accuracy": self.balanced_accuracy}
         return {**alike, "auc": self.auc, "log_loss": self.log_loss}
 
+    @property
+    def _n_groups(self) -> int:
+        return len(names_of(self.schema, self.groups))
+
     @cached_property
     def _of_labels(self) -> tuple[np.ndarray, float]:
         """All counts that know nothing of how the labels were chosen, and the variance of their noise."""
-        n_groups = len(names_of(self.schema, self.groups))
+        n_groups = self._n_groups
         counts = self.counts.reshape(-1, n_groups, self.counts.shape[1]).sum(axis=1)
         if self.counted is None:
             return counts, n_groups * self.noise_variance
@@ -94,7 +98,7 @@ class ClassReport(TestReport):
     @property
     def _labels(self) -> np.ndarray:
         """Of every answer, whatever the group."""
-        return np.array([answer.label for answer in self.table[:: len(names_of(self.schema, self.groups))]])
+        return np.array([answer.label for answer in self.table[:: self._n_groups]])
 
     @property
     def noise_variance(self) -> float:
@@ -127,10 +131,10 @@ class ClassReport(TestReport):
     @cached_property
     def recalls(self) -> tuple[Estimate, ...]:
         """Per class: share of its rows whose label is right."""
-        return tuple(share.estimate for share in self._recalls)
+        return tuple(map(_clipped, self._recalls))
 
     @cached_property
-    def _recalls(self) -> tuple[_Share, ...]:
+    def _recalls(self) -> tuple[Estimate, ...]:
         return tuple(self._share(*self._of_labels, self._is_right * column, column) for column in self._columns)
 
     @property
@@ -148,7 +152,7 @@ class ClassReport(TestReport):
         counts = self.counts.reshape(-1, len(names), self.counts.shape[1])
 
         def share(group: int, top: np.ndarray, bottom: np.ndarray) -> Estimate:
-            return self._share(counts[:, group], self.noise_variance, top, bottom).estimate
+            return _clipped(self._share(counts[:, group], self.noise_variance, top, bottom))
 
         return tuple(
             GroupEntry(
@@ -167,7 +171,7 @@ class ClassReport(TestReport):
         Recalls come from different counts, so the squares of their distances to the ends add up (Zou & Donner 2008).
         """
         number = len(self._recalls)
-        known = [share for share in self._recalls if share.is_known]
+        known = [share for share in self._recalls if math.isfinite(share.low)]
         value, hidden = sum(share.value for share in known), number - len(known)
         below, above = (math.hypot(*(getattr(share, end) - share.value for share in known)) for end in ("low", "high"))
         ends = (value + hidden / 2, value - below, value + above + hidden)
@@ -228,7 +232,7 @@ class ClassReport(TestReport):
     @cached_property
     def _half_band(self) -> float:
         """Half the width of the bands in which probabilities are counted; 0 where answers have their own, as leaves do."""
-        answers = self._shares[:: len(names_of(self.schema, self.groups)), 1]
+        answers = self._shares[:: self._n_groups, 1]
         middles = np.tile((np.arange(BANDS) + 0.5) / BANDS, 2)
         return 0.5 / BANDS if len(answers) == 2 * BANDS and np.allclose(answers, middles) else 0.0
 
@@ -283,14 +287,14 @@ class ClassReport(TestReport):
     def _band(self, predicted: np.ndarray, came_true: np.ndarray, inside: np.ndarray) -> Band:
         weights = np.maximum(self.counts[inside].sum(axis=1), 1)
         rows = np.repeat(inside[:, None], self.counts.shape[1], axis=1).astype(np.float64)
-        observed = self._share(self.counts, self.noise_variance, came_true * rows, rows).estimate
+        observed = _clipped(self._share(self.counts, self.noise_variance, came_true * rows, rows))
         return Band(float(np.average(predicted[inside], weights=weights)), observed)
 
     def _label_share(self, top: np.ndarray, bottom: np.ndarray) -> Estimate:
         """A share that depends on labels alone."""
-        return self._share(*self._of_labels, top, bottom).estimate
+        return _clipped(self._share(*self._of_labels, top, bottom))
 
-    def _share(self, counts: np.ndarray, noise_variance: float, top: np.ndarray, bottom: np.ndarray) -> _Share:
+    def _share(self, counts: np.ndarray, noise_variance: float, top: np.ndarray, bottom: np.ndarray) -> Estimate:
         """Of the rows in cells where `bottom` is 1, those where `top` is 1 too."""
         inside, outside = top, bottom - top
         here, there = ((float((counts * side).sum()), noise_variance * float(side.sum())) for side in (inside, outside))
@@ -350,25 +354,15 @@ def _ratio(
     return fieller(value, whole, _quadratic(plausible + noise_variance, top, bottom), low, high)
 
 
-@dataclass(frozen=True, slots=True)
-class _Share:
-    """A share as it comes out, perhaps below 0 or above 1, and the ends of its interval; unknown where noise hides its rows."""
-
-    value: float
-    low: float
-    high: float
-    is_known: bool = True
-
-    @property
-    def estimate(self) -> Estimate:
-        """Between 0 and 1."""
-        return Estimate(*(min(max(end, 0.0), 1.0) for end in (self.value, self.low, self.high)))
+def _clipped(share: Estimate) -> Estimate:
+    return Estimate(*(min(max(end, 0.0), 1.0) for end in (share.value, share.low, share.high)))
 
 
-def share_of(inside: tuple[float, float], outside: tuple[float, float], found: Estimate | None = None, k: int = 1) -> _Share:
+def share_of(inside: tuple[float, float], outside: tuple[float, float], found: Estimate | None = None, k: int = 1) -> Estimate:
     """The share of the first of two counts, each with the variance of its noise; see the top of this file.
 
-    `found`: its interval by the counts alone, not cut off, where they are sums of others. `k`: the most rows of one person.
+    As it comes out, perhaps below 0 or above 1; without ends where noise hides the rows. `found`: its interval by the counts
+    alone, where they are sums of others. `k`: the most rows of one person.
     """
     (here, noise), (there, other) = inside, outside
     rows = here + there
@@ -376,12 +370,12 @@ def share_of(inside: tuple[float, float], outside: tuple[float, float], found: E
         sides = k * max(here, 0.0) + noise, k * max(there, 0.0) + other
         found = fieller(here, rows, np.array([sides[0], -2 * sides[0], sum(sides)]), -math.inf, math.inf)
     if not math.isfinite(found.low):
-        return _Share(min(max(here / rows, 0.0), 1.0) if rows > 0 else 0.5, 0.0, 1.0, is_known=False)
+        return Estimate(here / rows if rows > 0 else 0.5, -math.inf, math.inf)
     at_most = k * (rows + Z * math.sqrt(noise + other))
     at_t = fieller(here, rows, np.array([noise, at_most - 2 * noise, noise + other - at_most]), -math.inf, math.inf)
     at_t = at_t if math.isfinite(at_t.low) else found
     low, high = _exactly(max(here, 0.0) / k, max(there, 0.0) / k)
-    return _Share(found.value, min(found.low, at_t.low, low), max(found.high, at_t.high, high))
+    return Estimate(found.value, min(found.low, at_t.low, low), max(found.high, at_t.high, high))
 
 
 def _exactly(hits: float, misses: float) -> tuple[float, float]:
