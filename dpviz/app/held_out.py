@@ -4,7 +4,6 @@ Exact figures are for rows anyone may see, never for private ones; the private t
 """
 
 import math
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -12,7 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import streamlit as st
 
-from dpviz.app.parts import literal, plain
+from dpviz.app.parts import plain
 from dpviz.app.protected import unit_in_use
 from dpviz.app.state import Loaded
 from dpviz.app.widgets import on_demand, once_of, rows_table
@@ -21,13 +20,9 @@ from dpviz.charts.publish.test_result import WIDE, group_rows, result_sentences
 from dpviz.charts.tree.paths import headline, measure_of, strip_svg
 from dpviz.charts.tree.text import visible
 from dpviz.charts.wording import capital, percent
-from dpviz.errors import NoProbabilities
 from dpviz.evaluation.comparison import METRICS, metrics_for
 from dpviz.evaluation.metrics import (
-    CalibrationBin,
-    calibration,
     confusion,
-    lift,
     metric_intervals,
     metrics,
     recalls,
@@ -51,27 +46,16 @@ _PARTS: WeakKeyDictionary[EncodedDataset, Parts] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
-    """What the probabilities of the rarest class are worth: its calibration, and its lift among the top tenth of the rows."""
-
-    label: int
-    calibration: tuple[CalibrationBin, ...]
-    lift: float
-
-
-@dataclass(frozen=True, slots=True)
 class HeldOut:
     """Measures on the held-out rows, next to always predicting the most frequent class of the others.
 
     `measures` are those of a sweep, NaN where the model holds no probabilities; `intervals` are 95% intervals, where there is
-    one. `confused`, of shape (n_classes, n_classes), counts rows by class and predicted class. `ranked` is None for a model
-    without probabilities.
+    one. `confused`, of shape (n_classes, n_classes), counts rows by class and predicted class.
     """
 
     measures: dict[str, float]
     intervals: dict[str, tuple[float, float]]
     confused: np.ndarray
-    ranked: Ranked | None
 
     @property
     def n_rows(self) -> int:
@@ -121,11 +105,7 @@ def held_out(model: Model, parts: Parts) -> HeldOut | HeldOutNumber:
     found, between = metrics(model, train, test), metric_intervals(model, test)
     if isinstance(train.schema.target, NumericTarget):
         return HeldOutNumber(found, between, float(train.target.mean()), test.n_rows)
-    confused, label, ranked = confusion(test.target, model.predict(test), test.n_classes), train.class_counts().argmin(), None
-    with suppress(NoProbabilities):
-        share, is_class = model.predict_proba(test)[:, label], test.target == label
-        ranked = Ranked(int(label), calibration(is_class, share), lift(is_class, share))
-    return HeldOut(found, between, confused, ranked)
+    return HeldOut(found, between, confusion(test.target, model.predict(test), test.n_classes))
 
 
 def private_test(report: TestReport, unit: Unit) -> None:
@@ -215,21 +195,6 @@ def _every(found: HeldOut, schema: Schema) -> None:
     rows_table(lines, "Measures on held-out rows.")
     st.caption("Rows of each class, and what they are predicted as.")
     rows_table(confusion_rows(found, schema), "Confusion matrix with the error of each class.")
-    if (ranked := found.ranked) is not None:
-        name = literal(schema.classes[ranked.label])
-        above = f" Among the tenth of the rows with the largest ones, it is {ranked.lift:.1f} times as frequent."
-        top = "" if math.isnan(ranked.lift) else above
-        st.caption(f"Probabilities of {name}: what was predicted, and how often it was {name}.{top}")
-        rows = [
-            {
-                "predicted": percent(item.predicted),
-                "observed": percent(item.observed),
-                "95%": f"{percent(item.low)} to {percent(item.high)}",
-                "rows": item.n_rows,
-            }
-            for item in ranked.calibration
-        ]
-        rows_table(rows, "Calibration: the probabilities predicted, and how often the class was observed.")
 
 
 def confusion_rows(found: HeldOut, schema: Schema) -> list[dict[str, Any]]:

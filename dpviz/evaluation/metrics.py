@@ -115,8 +115,6 @@ OF_NUMBERS = tuple(name for name, metric in TABLE.items() if metric.of_numbers)
 
 #: A probability of 0 for what happened costs the logarithm of this, as in scikit-learn.
 LEAST = np.finfo(np.float64).eps
-#: Bins of a calibration.
-BINS = 10
 #: Where the most frequent class has so many of the rows, accuracy says next to nothing and never comes first.
 RARE = 0.9
 
@@ -221,47 +219,6 @@ def balanced_accuracy(confused: np.ndarray) -> float:
     """Mean of `recalls` over the classes that occur; NaN without rows."""
     found = recalls(confused)
     return float(np.mean(found[~np.isnan(found)])) if confused.any() else float("nan")
-
-
-@dataclass(frozen=True, slots=True)
-class CalibrationBin:
-    """Rows whose probability of a class lies close together."""
-
-    predicted: float  #: Mean probability given to these rows
-    #: observed, low, high: share of them that is of the class, and its 95% interval.
-    observed: float
-    low: float
-    high: float
-    n_rows: int
-
-
-def calibration(is_class: np.ndarray, share: np.ndarray) -> tuple[CalibrationBin, ...]:
-    """Of rows given a probability near p, is a share p of that class? In BINS bins of equal width; empty ones are left out.
-
-    `is_class`: shape (n_rows,), bool.
-    `share`: shape (n_rows,); the probability of this class.
-    """
-    place = np.minimum((share * BINS).astype(np.int64), BINS - 1)
-    groups = (np.flatnonzero(place == number) for number in range(BINS))
-    return tuple(_bin(is_class[rows], share[rows]) for rows in groups if len(rows))
-
-
-def _bin(is_class: np.ndarray, share: np.ndarray) -> CalibrationBin:
-    observed = float(np.mean(is_class))
-    return CalibrationBin(float(np.mean(share)), observed, *wilson(observed, len(share)), len(share))
-
-
-def lift(is_class: np.ndarray, share: np.ndarray, top: float = 0.1) -> float:
-    """How many times more often the class is met among the `top` share of the rows than among all; NaN where it is not met.
-
-    The rows with the largest probabilities are the top; of rows with the same probability each is as likely to be among them.
-    """
-    wanted = top * len(share)
-    values, place = np.unique(-share, return_inverse=True)
-    n_rows, n_met = np.bincount(place), np.bincount(place, weights=is_class, minlength=len(values))
-    taken = np.clip((wanted - (n_rows.cumsum() - n_rows)) / n_rows, 0, 1)
-    met = float((n_met * taken).sum())
-    return met / (top * float(n_met.sum())) if n_met.any() else float("nan")
 
 
 # --- The measures of a fitted model on held-out rows, as a sweep tabulates them. Of exact rows, so private if they are.

@@ -15,10 +15,8 @@ from dpviz.evaluation.metrics import (
     OF_PROBABILITIES,
     Answered,
     balanced_accuracy,
-    calibration,
     clopper_pearson,
     confusion,
-    lift,
     mean_limits,
     measured_labels,
     measured_numbers,
@@ -121,19 +119,6 @@ def test_rows_that_are_counted_are_measured_as_if_written_out(rng, n_classes):
     )
     assert counted.metrics(0) == pytest.approx(expected.metrics(0))
     assert {name: pytest.approx(ends) for name, ends in expected.intervals().items()} == counted.intervals()
-
-
-def test_calibration_and_lift_are_worked_out_by_hand():
-    share = np.array([0.0, 0.05, 0.05, 0.95, 1.0, 0.5])
-    found = calibration(np.array([False, False, True, True, True, False]), share)
-    assert [(item.n_rows, item.predicted) for item in found] == [(3, pytest.approx(0.1 / 3)), (1, 0.5), (2, 0.975)]
-    assert [item.observed for item in found] == [pytest.approx(1 / 3), 0.0, 1.0]
-    assert all(item.low <= item.observed <= item.high for item in found)
-    is_class = np.array([True, True, False, False, False, False, False, True, False, False])
-    assert lift(is_class, np.linspace(1, 0.1, 10), top=0.2) == pytest.approx(2 / 0.6)
-    assert lift(is_class, np.full(10, 0.3), top=0.2) == pytest.approx(1.0)
-    assert lift(is_class, np.array([1.0] * 4 + [0.0] * 6), top=0.2) == pytest.approx(1 / 0.6)
-    assert np.isnan(lift(np.zeros(10, dtype=bool), np.linspace(0, 1, 10)))
 
 
 # --- intervals

@@ -123,12 +123,11 @@ def test_accuracy_stands_beside_what_a_constant_reaches():
 
 def test_every_measure_is_listed_and_every_class_has_its_error():
     test = drawn("cart", DataRole.SIMULATED)
-    listed, confused, calibrated = (records(test, words) for words in ("Measures on held-out", "Confusion", "Calibration"))
+    listed, confused = (records(test, words) for words in ("Measures on held-out", "Confusion"))
     assert [line["measure"] for line in listed] == ["Accuracy", "Balanced accuracy", "AUC", "Log loss", "Brier score"]
     kept_aside = tree_on_screen(test).held_out
     counts = [[f"{count:,}" for count in row] for row in kept_aside.confused.tolist()]
     assert [[line[name] for name in line if name.startswith("predicted")] for line in confused] == counts
-    assert sum(int(line["rows"].replace(",", "")) for line in calibrated) == kept_aside.n_rows
 
 
 @pytest.mark.slow
@@ -222,7 +221,7 @@ def test_a_forest_shows_its_trees_one_by_one_under_a_line_that_says_how_it_does(
 def test_accuracy_never_leads_where_a_class_is_rare():
     known = {"accuracy": 0.97, "balanced_accuracy": 0.5, "auc": 0.61, "majority": 0.97}
     between = {name: (value - 0.01, value + 0.01) for name, value in known.items()}
-    found = HeldOut(known, between, np.diag([97, 3]), None)
+    found = HeldOut(known, between, np.diag([97, 3]))
     test = unfolded(AppTest.from_function(_measured))
     test.session_state["found"] = found
     listed = records(test.run(), "Measures on held-out rows")
