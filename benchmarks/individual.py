@@ -15,14 +15,18 @@ from dpviz.privacy.source import Simulation
 from dpviz.results.result import FitResult
 from dpviz.table.dataset import EncodedDataset
 from dpviz.training.boosting.filter import BUDGET_UNITS, FilterTerms, RowAccounts
+from dpviz.training.estimate.testing import plan_with_test
 
 _GRID = 257
 
 
 def individual_losses(result: FitResult, data: EncodedDataset, *, filtered: bool) -> np.ndarray:
-    """Epsilons of all rows at the delta of the result, sorted, shape (n_rows,), trained as for `result`, all rows every round."""
+    """Epsilons of single rows at the delta of the result, sorted, shape (n_rows,), trained as for `result`, all rows every round.
+
+    Also where a person has several rows: the paper's figure is of rows.
+    """
     params, source = replace(result.params, filter=filtered, sampling=1.0), Simulation(result.seed or 0)
-    plan = s_gbdt.plan(data.schema, result.settings, params)
+    plan = plan_with_test(s_gbdt.LEARNER, data.schema, result.settings, params)
     rounds = s_gbdt.start(data, plan, params, source)[0]
     if rounds.accounts is None:  # terms under which no row is ever filtered out
         terms = FilterTerms(rounds.recipe.noise_multiplier, 1.0, 2.0, rounds.recipe.rounds)

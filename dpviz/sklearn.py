@@ -331,7 +331,7 @@ class PrivateTreeClassifier(_PrivateEstimator, ClassifierMixin, BaseEstimator):
     learner : str
         One of `dpviz.learner_names()` that predicts classes.
     epsilon, delta : float
-        Privacy loss under add/remove one row.
+        Privacy loss of a person, all rows of whom come or go together; everybody has one where `rows_per_person` says no more.
     max_depth : int or None
         Largest number of levels. None is the learner's own cap, as of `dpviz.fit`; it is not unlimited.
     schema : Schema, or None
@@ -358,7 +358,7 @@ class PrivateTreeClassifier(_PrivateEstimator, ClassifierMixin, BaseEstimator):
         None releases: exact samplers, no seed. A number simulates: repeatable, and protects nobody.
     rows_per_person : int or None
         Where the schema names a column of X that says whose row it is: of each person at most so many rows are kept, by chance,
-        and the ledger says what they cost a person. None takes the number of the schema.
+        and all of them together cost epsilon. None takes the number of the schema.
     accept_rows : bool
         Release although few of the rows can be used as they are, or far from `n_public` of them.
 

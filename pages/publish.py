@@ -26,7 +26,7 @@ from dpviz.charts.publish.exports import report_to_sign
 from dpviz.charts.publish.proof import Proof, proof_of, proof_sentence
 from dpviz.charts.publish.release import ACCOUNT, composed_sentence, history_rows, odds_rows, spent_chart, spent_sentence
 from dpviz.charts.publish.released_file import sentences, title
-from dpviz.charts.publish.report import Signed, drawn_tree, not_promised
+from dpviz.charts.publish.report import Signed, drawn_tree, kept_rows, not_promised
 from dpviz.charts.publish.test_result import accuracy_sentence, beside_always, is_better_than_always
 from dpviz.charts.wording import capital, counted
 from dpviz.errors import DpvizError, UnansweredRows
@@ -41,7 +41,7 @@ from dpviz.release.records import Balance, ReleaseRecord, State, n_uses, protect
 from dpviz.release.register import Register
 from dpviz.release.release import Assumption, ReleaseTerms, Status, assumptions, preview_terms, require_source
 from dpviz.results.exports import Exported
-from dpviz.results.verdict import Unit, odds_text, short_text, verdict
+from dpviz.results.verdict import Unit, bare_text, odds_text, verdict
 from dpviz.table.role import DataRole
 from dpviz.table.schema import Schema
 from dpviz.training.estimate.collapse import collapse_leaves
@@ -71,7 +71,7 @@ def release_view(book: Register) -> None:
         request = asked.request
         if balance is not None:
             request = request.at(epsilon=balance.fitting(request.settings.epsilon))
-        terms = preview_terms(loaded.schema, request, explored=explored)
+        terms = preview_terms(loaded.schema, request, explored=explored, together=loaded.data.rows_per_person is not None)
     except DpvizError as problem:
         why_not = problem
     taken_as_public(loaded.schema, explored)
@@ -93,7 +93,7 @@ def release_view(book: Register) -> None:
                 error(failed)
             if last is not None:
                 unit = balance.data_set.protects
-                words = f"**Released: number {last.number}, {plain(short_text(last.loss, unit))}.**"
+                words = f"**Released: number {last.number}, {plain(bare_text(last.loss))}.**"
                 st.markdown(f":material/verified: {words}")
                 released_file(last, unit)
                 st.button("Release another one", icon=":material/add:", on_click=publish.forget_last)
@@ -188,11 +188,11 @@ def ask_release(balance: Balance, terms: ReleaseTerms, asked: controls.Sidebar, 
         return
     unit = protected(balance.data_set, loaded.data)
     said = verdict(terms.claim, terms.loss, released=True, unit=unit, risk=terms.risk)
-    left = short_text(PrivacyLoss(max(0.0, balance.left.epsilon - terms.loss.epsilon)), unit)
-    words = f"**One tree by {asked.request.spec.title}, {plain(short_text(terms.loss, unit))}.**  \n"
+    left = bare_text(PrivacyLoss(max(0.0, balance.left.epsilon - terms.loss.epsilon)))
+    words = f"**One tree by {asked.request.spec.title}, {plain(bare_text(terms.loss))}.**  \n"
     if balance.releases:
         together = balance.with_one_more([terms.loss])
-        in_all = f"With the releases before, {short_text(together, unit)} in all. {odds_text(together, unit)}"
+        in_all = f"With the releases before, {bare_text(together)} in all. {odds_text(together, unit)}"
         words += f"{plain(in_all)}  \n"
     st.info(words + prose("publish", "drawn anew", left=plain(left)), icon=":material/contract:")
     parts.plain_bound("" if balance.releases else said.plain_bound)
@@ -202,7 +202,7 @@ def ask_release(balance: Balance, terms: ReleaseTerms, asked: controls.Sidebar, 
         side.markdown(f"**{head}**\n" + "\n".join(f"- {plain(line)}" for line in lines))
     st.caption(f":material/task_alt: {plain(proof_sentence(proved))}")
     accepted = publish.ask_about_rows(loaded, () if loaded.role.may_read else prepared.doubts_found(loaded))
-    label = f"Spend {plain(short_text(terms.loss, unit))} permanently, even if the file is lost"
+    label = f"Spend {plain(bare_text(terms.loss))} permanently, even if the file is lost"
     agreed = st.checkbox(label, key=publish.AGREED, disabled=not accepted) and accepted
     begin = {"on_click": publish.begin_release, "args": (asked, loaded, balance.data_set.name)}
     st.button("Release", icon=":material/publish:", disabled=not agreed, **begin)
@@ -300,10 +300,7 @@ def register_view(book: Register) -> None:
         st.divider()
         st.header("A released file", anchor=False)
         units = {balance.data_set.name: balance.data_set.protects for balance in every}
-        titles = {
-            one.number: f"Number {one.number}, {one.data_set}, {one.learner}, {short_text(one.loss, units[one.data_set])}"
-            for one in finished
-        }
+        titles = {one.number: f"Number {one.number}, {one.data_set}, {one.learner}, {bare_text(one.loss)}" for one in finished}
         number = st.selectbox("Release", list(titles), format_func=titles.__getitem__, key="publish-file", width=500)
         record = next((one for one in finished if one.number == number), finished[0])
         released_file(record, units[record.data_set])
@@ -326,6 +323,8 @@ def check_view() -> None:
     st.markdown("\n".join(f"- **{name}**: {plain(said)}" for name, said in others))
     steps = partial(spending_rows, found.result.plan, found.result.ledger.spent())
     table(steps, "What its steps cost one row.", key="checked-steps")
+    if (unit := found.result.unit).rows > 1:
+        st.caption(plain(kept_rows(unit)))
     st.caption(f"SHA-256: `{found.match.sha256}`")
     st.button("Close the file", icon=":material/close:", on_click=publish.close_file)
     model, tree = found.result.model, as_tree(found.result.model)

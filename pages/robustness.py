@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app import background, explorations, frame, parts
 from dpviz.app.controls import DEPTHS, EPSILONS, FIRST_LEARNERS, auto_in_words, depth_of, settings_row
 from dpviz.app.parts import plain
 from dpviz.app.prose import prose
+from dpviz.app.protected import unit_in_use
 from dpviz.app.state import hidden_seed, rows_read
 from dpviz.app.widgets import learner_title, linked, show_chart, table
 from dpviz.charts import as_python
@@ -64,7 +64,7 @@ with settings_row():
         "Algorithms", loaded.learners, default=first, format_func=learner_title, **linked("robust-learners")
     )
     options: dict[str, Any] = {"format_func": number_text, "max_selections": 3, **linked("robust-epsilons")}
-    epsilons = st.multiselect(f"ε ({NEIGHBOURS})", EPSILONS, default=[0.01, 0.1], width=220, **options)
+    epsilons = st.multiselect(f"ε ({unit_in_use().neighbours})", EPSILONS, default=[0.01, 0.1], width=220, **options)
     if st.selectbox("Stay above", (MAJORITY, OWN), width=210, **linked("robust-goal")) == OWN:
         options = {"format": "%g", "width": 110, **linked("robust-wanted")}
         wanted = st.number_input("Accuracy, %", 0.0, 100.0, 80.0, 1.0, **options) / 100
@@ -120,7 +120,7 @@ def curve(cell: Cell, **how: Any) -> Certified:
     asked, splits = fit_of(cell), split_rows()
     n_train = public_count(splits[0][0])
     found = certify(asked, splits, draws=draws, seed=seed, workers=background.WORKERS, **how)
-    return Certified(cell[1], replace(found, n_train=n_train))
+    return Certified(cell[1], replace(found, n_train=n_train // found.rows_per_person))
 
 
 def attacked(attack: str, cell: Cell, **how: Any) -> pd.DataFrame:
@@ -225,7 +225,7 @@ if chosen and not n_missing:
 background.show(task, "Attacking")
 measured = attacks_there()
 if measured is not None:
-    weaker = charts.attacked_sentence(measured)
+    weaker = charts.attacked_sentence(measured, unit_in_use())
     if weaker:
         st.warning(plain(weaker), icon=":material/trending_down:")
     table(charts.attack_table(found, measured), "Every measured attack beside what is proved.", key="robust-attacked")

@@ -217,11 +217,11 @@ def rows_here(trace: ExactTrace, path: str) -> str:
 
 
 def show_spending(result: FitResult) -> None:
-    """What one row pays on its way down, beside the claim; who set each share."""
-    plan = result.plan
+    """What one person pays on the way down, beside the claim; who set each share."""
+    plan, unit = result.plan, result.unit
     st.markdown(f"**{plain(split_sentence(split_of(result)))}**")
-    rows = budget_charts.spending_rows(plan, result.ledger.spent())
-    st.dataframe(rows, hide_index=True, alt="What one row pays for every part and level.")
+    rows = budget_charts.spending_rows(plan, result.ledger.spent(), unit)
+    st.dataframe(rows, hide_index=True, alt=f"What {unit.words} pays for every part and level.")
     st.caption(prose("tree", "one row pays", because=plain(result.claim.because)))
     st.subheader("Who set each share", anchor=False)
     by_hand = dict.fromkeys(share.part for share in plan.shares if share.set_by == "you")

@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.table.checked_numbers import checked_delta, checked_loss
 
 #: Of one plan. holds: proved; violated: a counterexample for this plan is known; unproven: neither; none: no privacy is claimed.
@@ -29,6 +30,15 @@ class Claim:
     def __post_init__(self) -> None:
         checked_loss("Claim", "epsilon", self.epsilon)
         checked_delta("Claim", "delta", self.delta)
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """What is claimed."""
+        return PrivacyLoss(self.epsilon, self.delta)
+
+    def of(self, loss: PrivacyLoss) -> "Claim":
+        """The same claim of another loss, such as that of a person with several rows."""
+        return self if loss == self.loss else replace(self, epsilon=loss.epsilon, delta=loss.delta)
 
     @property
     def is_private(self) -> bool:

@@ -103,6 +103,7 @@ def is_plain(cost: GaussianRounds) -> bool:
     return cost.order is None and cost.sampling >= 1
 
 
+@lru_cache(maxsize=4096)
 def epsilon_of_group(cost: GaussianRounds, rows: int) -> float:
     """Epsilon at its delta for so many rows, of rounds that are `is_plain`; rounded up."""
     noise = cost.noise_multiplier / rows * (1 - 1e-15)
@@ -172,8 +173,17 @@ def bisect(enough: Callable[[float], bool], low: float, high: float, times: int)
     return low, high
 
 
-def filter_orders(epsilon: float, delta: float) -> list[float]:
-    """The orders at which an individual filter can keep (epsilon, delta); empty where epsilon is too small for any."""
+def delta_of_row(epsilon: float, delta: float, rows: int) -> float:
+    """The delta that each of the rows of a person may have beside `epsilon`, so that together they have (rows epsilon, delta).
+
+    Source: group privacy as in `guarantee.for_unit`, the other way round.
+    """
+    return delta if rows == 1 else delta / rows * math.exp(-(rows - 1) * epsilon) * (1 - 1e-12)
+
+
+def filter_orders(epsilon: float, delta: float, rows: int = 1) -> list[float]:
+    """The orders at which an individual filter keeps `rows` of a person within (rows epsilon, delta); empty where none does."""
+    delta = delta_of_row(epsilon, delta, rows)
     return [order for order in ORDERS if renyi_epsilon(order, 0.0, delta) < epsilon / (1 + _ROUNDING)]
 
 
@@ -197,8 +207,7 @@ def priced_rounds(epsilon: float, delta: float, *, sampling: float, rounds: int,
     if rows > 1 and sampling >= 1 and not filtered:
         noise = rows * noise_multiplier(rows * epsilon, delta, sampling=sampling, rounds=rounds) * (1 + 1e-15)
         return GaussianRounds(epsilon, delta, noise, sampling, rounds, None)
-    if rows > 1:
-        delta = delta / rows * math.exp(-(rows - 1) * epsilon) * (1 - 1e-12)
+    delta = delta_of_row(epsilon, delta, rows)
     order = best_order(epsilon, delta, sampling=sampling, rounds=rounds) if filtered else None
     noise = noise_multiplier(epsilon, delta, sampling=sampling, rounds=rounds, order=order)
     return GaussianRounds(epsilon, delta, noise, sampling, rounds, order)

@@ -63,6 +63,21 @@ def for_unit(loss: PrivacyLoss, rows: int) -> PrivacyLoss:
     return PrivacyLoss(epsilon, min(1.0, math.nextafter(grown, math.inf)))
 
 
+def epsilon_of_row(epsilon: float, rows: int) -> float:
+    """What each of the rows of a person may cost, so that all of them cost at most `epsilon`: an equal part, rounded down."""
+    return epsilon if rows == 1 else round_down(Fraction(epsilon) / checked_count("epsilon_of_row", "rows", rows))
+
+
+def of_person(row: PrivacyLoss, rows: int) -> PrivacyLoss:
+    """What a plan asks of a person with so many rows, which asks `row` of each: all epsilons, rounded up, and the same delta.
+
+    Delta stays, for noise is priced for all rows of a person together; of any other mechanism it grows: see `for_unit`.
+    """
+    if rows == 1 or not row.is_finite:
+        return row
+    return PrivacyLoss(round_up(Fraction(row.epsilon) * rows), row.delta)
+
+
 def guarantee(event: Event, rows: int = 1) -> PrivacyLoss:
     """The loss the composition theorems give for `event`, where a person has so many rows, rounded up.
 

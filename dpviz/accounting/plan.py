@@ -15,7 +15,7 @@ from dpviz.accounting.events import (
     sequence,
 )
 from dpviz.accounting.gaussian import priced_rounds
-from dpviz.accounting.guarantee import round_up
+from dpviz.accounting.guarantee import PrivacyLoss, of_person, round_up
 from dpviz.errors import renamed
 
 
@@ -44,20 +44,20 @@ class Share:
             return self.epsilon if self.n_compositions else 0.0
         return round_up(Fraction(self.epsilon) * self.n_compositions)
 
-    def steps(self, delta: float) -> tuple[Step, ...]:
-        """What a row meets. Raises DpvizError where no Gaussian noise has this epsilon and `delta`."""
+    def steps(self, delta: float, rows: int = 1) -> tuple[Step, ...]:
+        """What a row meets, so that `rows` of a person keep `delta`. Raises DpvizError where no Gaussian noise does that."""
         if self.at_once:
             return (Step(PureDP(self.epsilon * self.n_compositions), self.part, self.level, note=self.set_by),)
         if self.gaussian:
-            return (self.rounds(delta),)
+            return (self.rounds(delta, rows),)
         costs = self.costs or (PureDP(self.epsilon),)
         return tuple(Step(cost, self.part, self.level, note=self.set_by) for cost in costs) * self.n_compositions
 
-    def rounds(self, delta: float) -> Step:
-        """The rounds of Gaussian noise, all together."""
+    def rounds(self, delta: float, rows: int = 1) -> Step:
+        """The rounds of Gaussian noise, all together, with noise for `rows` of a person."""
         assert self.gaussian is not None
         sampling, rounds, filtered = self.gaussian
-        cost = priced_rounds(self.epsilon, delta, sampling=sampling, rounds=rounds, filtered=filtered)
+        cost = priced_rounds(self.epsilon, delta, sampling=sampling, rounds=rounds, filtered=filtered, rows=rows)
         return Step(cost, self.part, self.level, "Gaussian")
 
 
@@ -83,11 +83,12 @@ class HeldOutPart:
 
 @dataclass(frozen=True, slots=True)
 class BudgetPlan:
-    """How a learner will spend `epsilon` (and `delta`, 0 for a pure guarantee) on a tree of `depth`.
+    """How a learner will spend `epsilon` of every row (and `delta`, 0 for a pure guarantee) on a tree of `depth`.
 
-    `shares` are what a row that the tree grows from pays. A row of a part in `held_out` pays for that part instead, at most
-    `epsilon` too. `unbounded` are steps that no epsilon covers. `notes` explain the public rules that were applied, with their
-    numbers; `replaced` are those of them that say which value a rule has put in the place of one that was asked for.
+    Epsilons are those of a row, of which a person has up to `rows_per_person`: all of them together keep `asked`, with the same
+    delta. `shares` are what a row that the tree grows from pays. A row of a part in `held_out` pays for that part instead, at
+    most `epsilon` too. `unbounded` are steps that no epsilon covers. `notes` explain the public rules that were applied, with
+    their numbers; `replaced` are those of them that say which value a rule has put in the place of one that was asked for.
     """
 
     epsilon: float
@@ -98,16 +99,22 @@ class BudgetPlan:
     held_out: tuple[HeldOutPart, ...] = ()
     replaced: tuple[str, ...] = ()
     unbounded: tuple[Step, ...] = ()
+    rows_per_person: int = 1
 
     aside = renamed("aside", "held_out")
     set_aside = renamed("set_aside", "held_out_part")
+
+    @property
+    def asked(self) -> PrivacyLoss:
+        """What a person may pay: the epsilon of all rows, rounded up, and delta."""
+        return of_person(PrivacyLoss(self.epsilon, self.delta), self.rows_per_person)
 
     def event(self, *, shared: bool = False) -> Event:
         """All that may be done to a row, whatever the rows: no ledger of a fit costs more where the claim holds.
 
         `shared`: the rows of a person are held out together. Raises DpvizError where no Gaussian noise has the epsilon and delta.
         """
-        steps = [*self.unbounded, *(step for share in self.shares for step in share.steps(self.delta))]
+        steps = [*self.unbounded, *(step for share in self.shares for step in share.steps(self.delta, self.rows_per_person))]
         grown = sequence(*steps) if steps else NOTHING
         if not self.held_out:
             return grown
@@ -115,7 +122,7 @@ class BudgetPlan:
 
     def rounds(self, part: str) -> tuple[Step, GaussianRounds]:
         """The rounds of Gaussian noise for this part, all together, and their cost. Raises as `event`."""
-        step = next(share for share in self.shares if share.part == part).rounds(self.delta)
+        step = next(share for share in self.shares if share.part == part).rounds(self.delta, self.rows_per_person)
         assert isinstance(step.cost, GaussianRounds)
         return step, step.cost
 

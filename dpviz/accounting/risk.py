@@ -104,8 +104,8 @@ class Risk:
 
     @cached_property
     def epsilon(self) -> float:
-        """The least epsilon at the delta of one row's guarantee: pure steps add up, Gaussian ones to less than their sum."""
-        return self.epsilon_at(guarantee(self.event).delta)
+        """The least epsilon at the delta of one person's guarantee: pure steps add up, Gaussian ones to less than their sum."""
+        return self.epsilon_at(guarantee(self.event, self.rows).delta)
 
     def epsilon_at(self, allowed: float) -> float:
         """The least epsilon at this delta; infinite where there is none. Raises ParameterError outside [0, 1]."""
@@ -120,8 +120,8 @@ class Risk:
 
     @cached_property
     def plain(self) -> PrivacyLoss:
-        """What the plain theorems give for the group: epsilons times its rows, and a delta that grows with them."""
-        return for_unit(guarantee(self.event), self.persons * self.rows)
+        """What the plain theorems give: of a person the guarantee for all rows, of several epsilons and deltas that grow."""
+        return for_unit(guarantee(self.event, self.rows), self.persons)
 
     def remains(self, below: np.ndarray) -> np.ndarray:
         """The least probability that events keep, which had probability 1 - `below`, when so many rows come or go.

@@ -34,7 +34,7 @@ from dpviz.evaluation.plan import Along, Goal, SearchAnswer
 from dpviz.evaluation.repeat import start_workers
 from dpviz.evaluation.simulate import Planted, Resampled, World, plant
 from dpviz.learners import FitRequest, require_task
-from dpviz.results.verdict import short_text
+from dpviz.results.verdict import bare_text
 from dpviz.table.role import DataRole
 
 ANSWER, CURVES = "plan", "plan-consequences"
@@ -182,7 +182,7 @@ def _answer(search: Search, answer: SearchAnswer) -> None:
     """The answer in a box, its figure and table."""
     world, along, goal = search.place.world, search.along, search.goal
     box = st.success if answer.reached else st.warning if answer.is_refuted else st.info
-    sentence = charts.answer_sentence(answer, along, goal, unit_in_use())
+    sentence = charts.answer_sentence(answer, along, goal)
     box(f"**{plain(charts.answer_headline(answer, along, _at_risk(search)))}.**  \n{plain(sentence)}")
     most = max(map(max, world.chances)) if isinstance(world, Planted) else 1.0  # the class of a row is drawn at these chances
     if goal.measure == "accuracy" and goal.target > most:
@@ -238,7 +238,7 @@ def _three(found: planning.Consequences, cursor: float, n_people: int) -> None:
     sentences = charts.consequence_sentences(item, found, **asked)
     for column, title, words in zip(st.columns(3, gap="medium"), titles, sentences, strict=True):
         with column, st.container(border=True, height="stretch"):
-            st.markdown(f"**{title}** at {short_text(PrivacyLoss(item.epsilon), unit)}  \n{plain(words)}")
+            st.markdown(f"**{title}** at {bare_text(PrivacyLoss(item.epsilon))}  \n{plain(words)}")
     st.caption(f"Move ε ({unit.neighbours}): the line goes through all drawn.")
     show_chart(charts.consequences_chart(found, cursor=item.epsilon, **asked), "plan-three")
     st.caption(prose("plan", "three consequences", trees=str(found.n_draws), rows=f"{found.n_train:,}"))

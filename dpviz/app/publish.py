@@ -12,7 +12,6 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app import background, frame
 from dpviz.app.controls import Sidebar
 from dpviz.app.parts import data_line as line_of_table
@@ -28,7 +27,7 @@ from dpviz.learners.request import doubts
 from dpviz.progress import Progress, Stop
 from dpviz.randomness import random_128_bits
 from dpviz.release.files import released_text
-from dpviz.release.records import Balance, DataSet, ReleaseRecord, State
+from dpviz.release.records import Balance, DataSet, ReleaseRecord, State, protected
 from dpviz.release.register import LONGEST_NAME, Register
 from dpviz.release.release import release
 from dpviz.results.verdict import DELTA, loss_text
@@ -147,13 +146,8 @@ def _assign(book: Register, name: str, loaded: Loaded, others: list[str]) -> Non
     book.assign(loaded.data.identity, name, **about)
 
 
-def _cap_label(name: str, rows: int | None) -> str:
-    """A cap is typed as the epsilon of one row; `rows`: those of one person."""
-    return f"{name} ({NEIGHBOURS}{f'; a person: {rows:,} times as much' if rows and rows > 1 else ''})"
-
-
 def _ask_new(book: Register, loaded: Loaded, alike: list[str]) -> None:
-    bound = loaded.data.rows_per_person
+    unit_of_rows = protected(None, loaded.data)
     with st.form("publish-declare", enter_to_submit=False, border=False):
         left, right = st.columns(2)
         sample = loaded.title if loaded.sample else ""
@@ -161,22 +155,27 @@ def _ask_new(book: Register, loaded: Loaded, alike: list[str]) -> None:
         words = "such as: one patient"
         unit = right.text_input("Whom it protects", max_chars=LONGEST_NAME, key="publish-unit", placeholder=words)
         left, right = st.columns(2)  # on a telephone they stand in this order
-        words = "Rows one of them has at most. Every guarantee counts one row; somebody with several loses as many times as much."
-        options: dict[str, Any] = {"key": "publish-rows", "help": words, "placeholder": "not declared"}
-        rows = left.number_input("Rows per person at most", 1, 1_000_000, bound, disabled=bound is not None, **options)
         words = "The most that all releases of these rows may cost together."
-        options = {"format": "%g", "step": 0.1, "placeholder": "not declared", "help": words, "key": "publish-cap"}
-        cap = right.number_input(_cap_label("Cap on ε", bound), 0.001, 1000.0, None, **options)
+        options: dict[str, Any] = {
+            "format": "%g",
+            "step": 0.1,
+            "placeholder": "not declared",
+            "help": words,
+            "key": "publish-cap",
+        }
+        cap = left.number_input(f"Cap on ε ({unit_of_rows.neighbours})", 0.001, 1000.0, None, **options)
+        rows = unit_of_rows.rows
+        right.caption(f"Rows per person at most: {rows:,}, as the schema says. Another number is given on the Data page.")
         with st.expander("δ", icon=":material/tune:"):
             delta = st.number_input(_MOST_DELTA, 0.0, 0.1, 0.0, key="publish-delta", format="%g", step=1e-7, help=DELTA)
         declared = st.form_submit_button("Declare it: nobody in it is in another", icon=":material/add:")
 
     def declare() -> None:
-        lacking = {"nobody it protects": unit, "no number of rows that one of them has at most": rows, "no cap": cap}
+        lacking = {"nobody it protects": unit, "no cap": cap}
         for lacks, value in lacking.items():
             if not value:
                 raise DpvizError(f"There is {lacks}.", remedy="All of it has to be said, by somebody who knows it.")
-        about: dict[str, Any] = {"unit": unit, "role": loaded.role, "rows_per_unit": int(rows or 1)}
+        about: dict[str, Any] = {"unit": unit, "role": loaded.role, "rows_per_unit": rows}
         found = book.declare(name, epsilon_cap=cap, delta_cap=float(delta), **about)
         _assign(book, found.name, loaded, alike)
 
@@ -189,7 +188,7 @@ def _ask_cap(book: Register, known: DataSet) -> None:
     with st.expander("Change the cap", icon=":material/tune:"):
         key = f"{known.name}-{known.epsilon_cap}-{known.delta_cap}"
         left, right = st.columns(2)
-        label, written = _cap_label("New cap on ε", known.rows_per_unit), {"format": "%g", "key": f"publish-cap-of-{key}"}
+        label, written = f"New cap on ε ({known.protects.neighbours})", {"format": "%g", "key": f"publish-cap-of-{key}"}
         new = left.number_input(label, 0.001, 1000.0, known.epsilon_cap, **written)
         options: dict[str, Any] = {"format": "%g", "step": 1e-7, "help": DELTA, "key": f"publish-delta-of-{key}"}
         delta = right.number_input(_MOST_DELTA, 0.0, 0.1, known.delta_cap, **options)

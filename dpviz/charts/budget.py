@@ -7,7 +7,7 @@ a triangle over three shares (Vos et al. 2023, arXiv 2305.15394, Figure 2), over
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from dpviz.charts.wording import counted, percent
 from dpviz.evaluation.shares import GROWTHS, ShareMap, Shares
 from dpviz.learners import result_verdict
 from dpviz.results.result import FitResult
-from dpviz.results.verdict import ROW, Unit, bare_text, short_text
+from dpviz.results.verdict import ROW, Unit, bare_text
 from dpviz.results.wording import number_text
 
 STYLE = Path(__file__).with_name("split.css").read_text(encoding="utf-8")
@@ -59,26 +59,35 @@ def part_name(part: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SpendingStep:
-    """What one row pays for one part at one level: `epsilon` may be infinite."""
+    """What one unit pays for one part at one level: `epsilon` may be infinite."""
 
     level: str
     part: str
     epsilon: float
 
 
-def steps(plan: BudgetPlan, spent: Mapping[tuple[str, int | None], float]) -> tuple[SpendingStep, ...]:
-    """The costliest path from top to bottom: epsilon by part and level."""
+def steps(plan: BudgetPlan, spent: Mapping[tuple[str, int | None], float], unit: Unit = ROW) -> tuple[SpendingStep, ...]:
+    """The costliest path from top to bottom: epsilon by part and level, of a unit where a row pays `spent`."""
     levels = {(share.part, share.level): share.levels for share in plan.shares}
     is_deep = any(level is not None for _, level in spent)
+
+    def where(part: str, level: int | None) -> str:
+        return level_title(level, plan.depth, levels.get((part, level), 1)) if is_deep else "all"
+
     return tuple(
-        SpendingStep(level_title(level, plan.depth, levels.get((part, level), 1)) if is_deep else "all", part, epsilon)
+        SpendingStep(where(part, level), part, _of_unit(epsilon, unit))
         for (part, level), epsilon in sorted(spent.items(), key=lambda entry: -1 if entry[0][1] is None else entry[0][1])
         if epsilon
     )
 
 
-def asked_steps(plan: BudgetPlan) -> tuple[SpendingStep, ...]:
-    """What a plan asks of one row, from top to bottom, as its paper counts.
+def _of_unit(epsilon: float, unit: Unit) -> float:
+    """What all rows of a unit pay, where one of them pays `epsilon`."""
+    return unit.loss_of(PrivacyLoss(epsilon)).epsilon
+
+
+def asked_steps(plan: BudgetPlan, unit: Unit = ROW) -> tuple[SpendingStep, ...]:
+    """What a plan asks of one unit, from top to bottom, as its paper counts.
 
     Each step as often as a row meets it, or once where that alone makes epsilon; of features in parallel the numeric ones.
     """
@@ -87,7 +96,7 @@ def asked_steps(plan: BudgetPlan) -> tuple[SpendingStep, ...]:
     is_composed = sum(share.composed for share in shares) <= plan.epsilon * (1 + 1e-6)
     asked = ((share, share.composed if is_composed else share.epsilon) for share in shares)
     return tuple(
-        SpendingStep(level_title(share.level, plan.depth, share.levels), share.part, epsilon)
+        SpendingStep(level_title(share.level, plan.depth, share.levels), share.part, _of_unit(epsilon, unit))
         for share, epsilon in sorted(asked, key=lambda one: -1 if one[0].level is None else one[0].level)
         if epsilon
     )
@@ -104,7 +113,7 @@ def level_title(level: int | None, depth: int, levels: int = 1) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """What one row is asked to pay, part by part, and what it pays.
+    """What one unit is asked to pay, part by part, and what it pays.
 
     `held_out` are rows that pay for one other part instead, as much as the rows of `asked` in all. `is_sound`: what is asked is
     what is paid, and nothing else was read from the rows.
@@ -128,14 +137,14 @@ def split_of(result: FitResult) -> Split:
     """The split of a result, from its plan, claim and ledger."""
     plan, claim, said = result.plan, result.claim, result_verdict(result)
     is_sound = claim.is_sound and result.ledger.guarantee.epsilon <= claim.epsilon and not result.disclosures
-    paid = steps(plan, result.ledger.spent())
+    paid = steps(plan, result.ledger.spent(), result.unit)
     if result.disclosures:
         paid = (*paid, SpendingStep("", FROM_ROWS, math.inf))
     elif not is_sound and not said.proven.is_finite and all(math.isfinite(step.epsilon) for step in paid):
         paid = (*paid, SpendingStep("", "what a counterexample shows", math.inf))
-    asked = asked_steps(plan) if claim.is_private else ()
-    held_out = plan.held_out if asked else ()
-    return Split(asked, held_out, paid, PrivacyLoss(claim.epsilon, claim.delta), said.proven, is_sound, result.unit)
+    asked = asked_steps(plan, result.unit) if claim.is_private else ()
+    held_out = [replace(part, epsilon=_of_unit(part.epsilon, result.unit)) for part in (plan.held_out if asked else ())]
+    return Split(asked, tuple(held_out), paid, result.claim_of_person.loss, said.proven, is_sound, result.unit)
 
 
 def _finite(path: Iterable[SpendingStep]) -> float:
@@ -157,9 +166,9 @@ def split_html(split: Split) -> str:
         name, kind = ("ε", "asked") if split.is_sound else ("asked", "asked unsound")
         others = [(_piece(part.part, 100 * part.epsilon / split.scale), part.epsilon) for part in split.held_out]
         kept = "".join(f'<div class="bar kept"><i {piece}></i></div>' for piece, epsilon in others if epsilon)
-        lines.append(_line(name, kind, split.asked, split, short_text(split.claimed, split.unit), kept))
+        lines.append(_line(name, kind, split.asked, split, bare_text(split.claimed), kept))
     if not split.is_sound:
-        end = short_text(split.proven, split.unit) if split.proven.is_finite else "no bound"
+        end = bare_text(split.proven) if split.proven.is_finite else "no bound"
         lines.append(_line("paid", "paid unsound", split.paid, split, end))
     legend = f'<p class="parts">{"".join(_legend(split))}</p>'
     words = escape(split_sentence(split), quote=True)
@@ -216,16 +225,17 @@ def split_sentence(split: Split) -> str:
     if split.is_sound:
         return f"What {split.unit.words} pays, at most: {asked}{held_out}."
     first = f"Asked: {asked}{held_out}. " if split.asked else ""
-    end = bare_text(split.unit.loss_of(split.proven)) if split.proven.is_finite else "no bound"
+    end = bare_text(split.proven) if split.proven.is_finite else "no bound"
     return f"{first}Really paid: {paid}: {end}."
 
 
 AXIS = f"ε ({NEIGHBOURS})"
 
 
-def spending_rows(plan: BudgetPlan, spent: Mapping[tuple[str, int | None], float]) -> Rows:
-    """What one row pays on its way down the tree, a line per part and level."""
-    return [{"where": step.level, "for": step.part, AXIS: number_text(step.epsilon)} for step in steps(plan, spent)]
+def spending_rows(plan: BudgetPlan, spent: Mapping[tuple[str, int | None], float], unit: Unit = ROW) -> Rows:
+    """What one unit, whose every row pays `spent`, pays on its way down the tree, a line per part and level."""
+    title = f"ε ({unit.neighbours})"
+    return [{"where": step.level, "for": step.part, title: number_text(step.epsilon)} for step in steps(plan, spent, unit)]
 
 
 # --- accuracy over shares

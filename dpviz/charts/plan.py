@@ -28,7 +28,7 @@ from dpviz.charts.wording import capital, counted, percent
 from dpviz.evaluation.plan import FAIR, STAGES, TAIL, Along, Consequence, Consequences, Goal, GridPoint, SearchAnswer
 from dpviz.evaluation.simulate import RARELY, USUALLY, Expected
 from dpviz.learners import FitRequest
-from dpviz.results.verdict import ROW, Unit, at_most_text, loss_text, right_guesses, short_text
+from dpviz.results.verdict import ROW, Unit, at_most_text, bare_text, loss_text, right_guesses
 from dpviz.results.wording import number_text, rounded_up
 
 AXES = {"epsilon": f"ε ({NEIGHBOURS})", "n_rows": "training rows", "max_depth": "levels of rules"}
@@ -49,11 +49,11 @@ def _mark_of(point: GridPoint) -> str:
     return "look" if point.verdict == "open" and point.n_draws <= STAGES[0] else point.verdict
 
 
-def place_text(along: Along, place: float, unit: Unit = ROW) -> str:
-    """As in "ε = 0.3", "20,000 rows", "depth 3"; the epsilon of one unit first: "ε = 0.9 (one row: ε = 0.3)"."""
+def place_text(along: Along, place: float) -> str:
+    """As in "ε = 0.3", "20,000 rows", "depth 3"."""
     match along:
         case "epsilon":
-            return short_text(PrivacyLoss(place), unit)
+            return bare_text(PrivacyLoss(place))
         case "n_rows":
             return f"{place:,.0f} rows"
         case _:
@@ -73,11 +73,6 @@ class AtRisk:
         if math.isinf(hundredths):
             return f"nothing limits what can be learned about {self.unit.words}"
         return f"{at_most_text(hundredths)} of 100 guesses about {self.unit.words} may be right"
-
-
-def of_unit(along: Along, place: float, unit: Unit) -> float:
-    """Where a place stands on the axis: an epsilon is that of one unit."""
-    return unit.loss_of(PrivacyLoss(place)).epsilon if along == "epsilon" else place
 
 
 def axis_title(along: Along, unit: Unit) -> str:
@@ -107,22 +102,22 @@ def answer_headline(answer: SearchAnswer, along: Along, risk: AtRisk | None = No
     return f"Not shown to be reachable: the draws do not decide at {_place_in_full(along, last, risk)}"
 
 
-def answer_sentence(answer: SearchAnswer, along: Along, goal: Goal, unit: Unit = ROW) -> str:
+def answer_sentence(answer: SearchAnswer, along: Along, goal: Goal) -> str:
     """What was found at the ends of the bracket, and what the confidence covers."""
     share = f"{MEASURES[goal.measure]} is at least {percent(goal.target)}"
     said = [f"Wanted: in {percent(goal.reliability)} of the trees, {share}."]
     reached, missed = answer.reached, answer.missed
     if reached is not None:
-        said.append(f"With {place_text(along, reached.place, unit)}, {_count(reached)} trees reached it.")
+        said.append(f"With {place_text(along, reached.place)}, {_count(reached)} trees reached it.")
     if missed is not None:
-        said.append(f"With {place_text(along, missed.place, unit)}, {_count(missed)} did: shown not to be enough.")
+        said.append(f"With {place_text(along, missed.place)}, {_count(missed)} did: shown not to be enough.")
         if reached is None:
             said.append(f"The middle tree there had {percent(median_high(missed.outcomes))}.")
     elif reached is not None:
-        said.append(f"Nothing looked at was shown not to be enough, down to {place_text(along, answer.points[0].place, unit)}.")
+        said.append(f"Nothing looked at was shown not to be enough, down to {place_text(along, answer.points[0].place)}.")
     between = answer.points[answer.points.index(missed) + 1 if missed else 0 : answer.points.index(reached) if reached else 0]
     if between:
-        said.append(f"Undecided: {', '.join(place_text(along, point.place, unit) for point in between)}.")
+        said.append(f"Undecided: {', '.join(place_text(along, point.place) for point in between)}.")
     said.append(f"All of this holds together with {percent(answer.confidence)} confidence.")
     return " ".join(said)
 
@@ -135,7 +130,7 @@ def search_chart(answer: SearchAnswer, along: Along, summary: str, risk: AtRisk)
     """Share of trees that reached the target at every place that was tried, with the limits the search used."""
     unit = risk.unit
     shares = {"title": "trees that reached it, %", "range": [-4, 106], "zeroline": False}
-    places = {"title": axis_title(along, unit), **grid_axis(along, [of_unit(along, place, unit) for place in answer.grid])}
+    places = {"title": axis_title(along, unit), **grid_axis(along, answer.grid)}
     figure = chart(340, top=16, legend=LEGEND_ABOVE, xaxis=places, yaxis=shares)
     for mark in dict.fromkeys(map(_mark_of, answer.points)):
         points = [point for point in answer.points if _mark_of(point) == mark]
@@ -144,12 +139,12 @@ def search_chart(answer: SearchAnswer, along: Along, summary: str, risk: AtRisk)
         down = [100 * (point.share - point.low) for point in points]
         look: Style = {"mode": "markers", "marker": marker(colour, symbol), "name": word, "showlegend": True}
         look["error_y"] = None if mark == "look" else limits(up, down, colour)
-        look["customdata"] = [f"{place_text(along, point.place, unit)}: {_count(point)} reached it" for point in points]
+        look["customdata"] = [f"{place_text(along, point.place)}: {_count(point)} reached it" for point in points]
         look["hovertemplate"] = f"%{{customdata}}, {word}<extra></extra>"
-        x = [of_unit(along, point.place, unit) for point in points]
+        x = [point.place for point in points]
         figure.add_scatter(x=x, y=[100 * point.share for point in points], **look)
     if answer.reached is not None:
-        place = of_unit(along, answer.reached.place, unit)
+        place = answer.reached.place
         figure.add_vline(place, line=line(GREEN, 2))
         where = {"x": place if along == "max_depth" else math.log10(place), "y": 0, "xanchor": "left", "showarrow": False}
         figure.add_annotation(text=f" <b>{place_text(along, place)}</b>", **where)
@@ -159,7 +154,7 @@ def search_chart(answer: SearchAnswer, along: Along, summary: str, risk: AtRisk)
     def rows() -> Rows:
         return [
             {
-                **_place_cells(along, point.place, unit),
+                axis_title(along, unit): number_text(point.place),
                 **(_guesses_cell(risk, point.place) if along == "epsilon" else {}),
                 "trees that reached it": _count(point),
                 "share": percent(round(point.share, 3)),
@@ -185,11 +180,6 @@ def grid_axis(along: Along, grid: Sequence[float]) -> Style:
     return {"type": "log", "range": ends, "tickvals": ticks, "ticktext": [number_text(tick) for tick in ticks]}
 
 
-def _place_cells(along: Along, place: float, unit: Unit) -> dict[str, str]:
-    """Of an epsilon that of one unit first, then that of a row."""
-    return {axis_title(along, unit): number_text(of_unit(along, place, unit)), AXES[along]: number_text(place)}
-
-
 def _guesses_cell(risk: AtRisk, place: float) -> dict[str, str]:
     hundredths = risk.guesses(place)
     return {f"right guesses of 100, {risk.unit.words}": "no bound" if math.isinf(hundredths) else rounded_up(hundredths, 1)}
@@ -210,10 +200,10 @@ def consequences_chart(found: Consequences, *, cursor: float, candidates: int, a
     whose = f"{unit.words} used or not" if candidates == FAIR else f"who of {candidates:,} people"
     titles = ("Test accuracy (held-out rows), %", f"Right guesses of 100, {whose}", "Poisoned rows it withstands")
     figure = panels(3, 620, top=32, spacing=0.09, subplot_titles=titles, layout={"hovermode": "closest", "showlegend": False})
-    x = [of_unit("epsilon", item.epsilon, unit) for item in found.found]
+    x = [item.epsilon for item in found.found]
     low, middle, high = ([100 * item.accuracy(q) for item in found.found] for q in (TAIL, 0.5, 1 - TAIL))
     figure.add_scatter(**band(x, low, high, BLUE), row=1, col=1)
-    guesses = [100 * item.right_guesses(candidates, unit.rows) for item in found.found]
+    guesses = [100 * item.right_guesses(candidates) for item in found.found]
     withstands = [item.protected(above) for item in found.found]
     for row, y, colour, words in (
         (1, middle, BLUE, "median %{y:.1f}%"),
@@ -224,7 +214,7 @@ def consequences_chart(found: Consequences, *, cursor: float, candidates: int, a
         figure.add_scatter(x=x, y=y, **style | {"hovertemplate": f"ε = %{{x:.3g}}: {words}<extra></extra>"}, row=row, col=1)
     for row, level in ((1, 100 * found.majority), (2, 100 / candidates)):
         figure.add_hline(level, line={"color": NEUTRAL, "dash": "dot"}, row=row, col=1)
-    figure.add_vline(of_unit("epsilon", cursor, unit), line=line(ORANGE))
+    figure.add_vline(cursor, line=line(ORANGE))
     figure.update_xaxes(**grid_axis("epsilon", x)).update_xaxes(title=axis_title("epsilon", unit), row=3, col=1)
     figure.update_yaxes(zeroline=False).update_yaxes(rangemode="tozero", row=3, col=1)
     figure.update_annotations(x=0, xanchor="left", font={"size": 14}, selector={"yanchor": "bottom"})
@@ -233,7 +223,7 @@ def consequences_chart(found: Consequences, *, cursor: float, candidates: int, a
     def rows() -> Rows:
         return [
             {
-                **_place_cells("epsilon", item.epsilon, unit),
+                axis_title("epsilon", unit): number_text(item.epsilon),
                 "accuracy, 5%": f"{item.accuracy(TAIL):.1%}",
                 "median": f"{item.accuracy(0.5):.1%}",
                 "95%": f"{item.accuracy(1 - TAIL):.1%}",
@@ -257,14 +247,13 @@ def consequence_sentences(
 
 
 def risk_sentence(item: Consequence, candidates: int, unit: Unit = ROW) -> str:
-    """The attack model's bound by what the algorithm does, as guesses out of 100; of one row second."""
+    """The attack model's bound by what the algorithm does, as guesses out of 100."""
     if not item.is_proved:
         return f"No ε is proved for this algorithm, so nothing limits what may be learned about {unit.words}."
-    right, row = (_bound_text(100 * item.right_guesses(candidates, rows)) for rows in (unit.rows, 1))
-    aside = f" (one row: {row})" if unit.rows > 1 else ""
+    right = _bound_text(100 * item.right_guesses(candidates))
     what = f"whether {unit.words} was used" if candidates == FAIR else f"which of {candidates:,} people was left out"
     return (
-        f"Of 100 guesses {what}, what this algorithm does allows at most {right} to be right{aside}; without "
+        f"Of 100 guesses {what}, what this algorithm does allows at most {right} to be right; without "
         f"the tree, {number_text(100 / candidates)}."
     )
 
@@ -283,10 +272,8 @@ def _poison_sentence(item: Consequence, found: Consequences, above: float) -> st
 
 
 def _guess_cells(item: Consequence, candidates: int, unit: Unit) -> Iterator[tuple[str, str]]:
-    """(about whom, how many), of the unit first; last what any algorithm with this epsilon allows it."""
-    whose = ((f", {unit.words}", unit.rows), (", one row", 1)) if unit.rows > 1 else (("", 1),)
-    for who, rows in whose:
-        yield who, _bound_text(100 * item.right_guesses(candidates, rows))
+    """(by what, how many): what the algorithm does, then what any algorithm with this epsilon allows."""
+    yield f", {unit.words}" if unit.rows > 1 else "", _bound_text(100 * item.right_guesses(candidates))
     if candidates == FAIR and item.is_proved:
         yield ", any algorithm", _bound_text(right_guesses(item.risk.plain, unit))
 

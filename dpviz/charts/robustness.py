@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.charts.chart import LEGEND_BELOW, SILENT, Chart, Figure, Rows, Style, chart, limits, line, marker
 from dpviz.charts.theme import NEUTRAL, SERIES, VOTES, WHITE, translucent
 from dpviz.charts.wording import counted
 from dpviz.evaluation.attacks import ATTACKS
 from dpviz.evaluation.poisoning import Certificate, PoisoningTable, VoteCertificate, curve_rows, most_rows
 from dpviz.learners import DEFAULT, get_learner
+from dpviz.results.verdict import ROW, Unit, bare_text
 from dpviz.results.wording import number_text
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ def guarantee_chart(
 
     `wanted` is the accuracy to stay above, None for that of the majority class; `attacks` come from `attack_curve`, one or more.
     """
+    what = found[0].table.unit
     measured = [None if attacks is None else attack_rows(item, attacks) for item in found]
     lows = [found[0].table.majority - BELOW, *([] if wanted is None else [wanted - 0.05])]
     highs = [item.table.accuracy for item in found] + ([] if wanted is None else [wanted])
@@ -98,7 +100,9 @@ def guarantee_chart(
     bottom, top = max(0.0, min(lows)), min(1.0, max(highs) + 0.03)
     up = {"title": "mean accuracy, at least", "tickformat": ".0%", "range": [bottom, top], "zeroline": False}
     end = max(item.table.n_train for item in found) * up_to
-    ticks = {"tickformat": ",d", "title": "poisoned rows (a changed row counts as two)"} | ({"dtick": 1} if end < FEW else {})
+    ticks = {"tickformat": ",d", "title": f"poisoned {what}s (a changed {what} counts as two)"} | (
+        {"dtick": 1} if end < FEW else {}
+    )
     across = {"zeroline": False, "range": [-0.015 * end, max(1e-9, 1.015 * end)]} | ticks
     figure = chart(600 + 22 * len(found), legend=LEGEND_BELOW, hovermode="closest", xaxis=across, yaxis=up)
     styles = _lines(found)
@@ -115,7 +119,7 @@ def guarantee_chart(
     place = {"xref": "paper", "x": 0.995, "y": level, "xanchor": "right", "yanchor": "bottom", "showarrow": False}
     figure.add_annotation(text=f"{words} {level:.1%}", **place)
     each = ". ".join(f"{full_name(item)}: {verdict_text(item, wanted).split('. ')[0]}" for item in found)
-    said = f"Guaranteed mean accuracy against poisoned rows. {each}."
+    said = f"Guaranteed mean accuracy against poisoned {what}s. {each}."
     return Chart(figure, said, partial(guarantee_rows, found, up_to))
 
 
@@ -149,7 +153,7 @@ def _add(figure: Figure, item: Certified, up_to: float, style: Style, wanted: fl
         "customdata": np.column_stack((rows, shares, low, tight, published)),
     }
     withstood = table.protected_rows(wanted)
-    up_to_rows = "" if withstood is None else f", up to {counted(withstood, 'row')}"
+    up_to_rows = "" if withstood is None else f", up to {counted(withstood, table.unit)}"
     sure = f"proved with {1 - table.beta:.0%} confidence: %{{customdata[2]:.1%}}, estimate %{{customdata[3]:.1%}}"
     hover = {
         "proved": f"{sure}<br>published: %{{customdata[4]:.1%}}" if has_published else sure,
@@ -157,7 +161,7 @@ def _add(figure: Figure, item: Certified, up_to: float, style: Style, wanted: fl
         "refused": "published, but refused: %{customdata[4]:.1%}",
         "silent": "",
     }[item.kind]
-    head = f"<b>{name}</b><br>%{{customdata[0]:,}} poisoned rows (%{{customdata[1]:.2%}})<br>"
+    head = f"<b>{name}</b><br>%{{customdata[0]:,}} poisoned {table.unit}s (%{{customdata[1]:.2%}})<br>"
     about["hovertemplate"] = f"{head}{hover}<extra></extra>"
     match item.kind:
         case "proved":
@@ -187,7 +191,8 @@ def _add_attacks(figure: Figure, item: Certified, attacks: pd.DataFrame, colour:
     symbols = dict(zip(ATTACKS, _ATTACK_SYMBOLS, strict=False))
     for attack, frame in attacks.groupby("attack", sort=False):
         title = ATTACKS[str(attack)].title
-        said = [f"{k:,} poisoned rows<br>measured {m:.1%}" for k, m in zip(frame.poisoned_rows, frame.accuracy, strict=True)]
+        what = item.table.unit
+        said = [f"{k:,} poisoned {what}s<br>measured {m:.1%}" for k, m in zip(frame.poisoned_rows, frame.accuracy, strict=True)]
         dots = {"symbol": symbols[str(attack)], "size": 9, "color": colour, "line": {"color": WHITE, "width": 1}}
         spread = limits(frame.high - frame.accuracy, frame.accuracy - frame.low, colour, thickness=1.2, width=4)
         look = {"error_y": spread, "name": f"{item.name}: {title.lower()}", "mode": "markers", "marker": dots}
@@ -196,14 +201,19 @@ def _add_attacks(figure: Figure, item: Certified, attacks: pd.DataFrame, colour:
 
 
 def attack_rows(certified: Certified, attacks: pd.DataFrame) -> pd.DataFrame:
-    """The lines of measured attacks that are about this learner at this epsilon."""
+    """The lines of measured attacks that are about this learner at this epsilon, counted as its table does."""
     same = attacks.learner == certified.table.learner
-    return attacks[same if certified.epsilon is None else same & (attacks.epsilon == certified.epsilon)]
+    found = attacks[same if certified.epsilon is None else same & (attacks.epsilon == certified.epsilon)]
+    return found.assign(poisoned_rows=-(-found.poisoned_rows // certified.table.rows_per_person))
 
 
 def full_name(item: Certified) -> str:
     """Title and epsilon with the neighbouring relation."""
-    return item.title if item.epsilon is None else f"{item.title} at ε = {number_text(item.epsilon)} ({NEIGHBOURS})"
+    return item.title if item.epsilon is None else f"{item.title} at ε = {number_text(item.epsilon)} ({_relation(item)})"
+
+
+def _relation(item: Certified) -> str:
+    return f"add/remove one {item.table.unit}"
 
 
 def level_text(found: Sequence[Certified], wanted: float | None) -> str:
@@ -225,7 +235,8 @@ def headline(found: Sequence[Certified], wanted: float | None) -> str:
 def protects_text(item: Certified, wanted: float | None) -> str:
     """As in "withstands up to 12 poisoned rows of 16,000 (0.07%)"."""
     rows = item.table.protected_rows(wanted) or 0
-    return f"withstands up to {counted(rows, 'poisoned row')} of {item.table.n_train:,} ({100 * item.share(rows):.2g}%)"
+    most = counted(rows, f"poisoned {item.table.unit}")
+    return f"withstands up to {most} of {item.table.n_train:,} ({100 * item.share(rows):.2g}%)"
 
 
 def verdict_text(item: Certified, wanted: float | None) -> str:
@@ -249,7 +260,7 @@ def struck_text(item: Certified, wanted: float | None) -> str:
     if item.kind != "refused":
         return ""
     rows = item.published_rows(item.table.majority if wanted is None else wanted)
-    return "" if rows is None else f"published: up to {rows:,} poisoned rows"
+    return "" if rows is None else f"published: up to {rows:,} poisoned {item.table.unit}s"
 
 
 #: Lines per curve.
@@ -267,8 +278,8 @@ def guarantee_rows(found: Sequence[Certified], up_to: float) -> Rows:
             rows.append(
                 {
                     "algorithm": item.title,
-                    f"ε ({NEIGHBOURS})": "none" if item.epsilon is None else number_text(item.epsilon),
-                    "poisoned rows": f"{k:,}",
+                    f"ε ({_relation(item)})": "none" if item.epsilon is None else number_text(item.epsilon),
+                    f"poisoned {table.unit}s": f"{k:,}",
                     "share": f"{item.share(k):.2%}",
                     "published": f"{published} (refused)" if item.kind == "refused" else published,
                     "proved": "nothing" if table.reason else f"{table.low(k):.1%}",
@@ -284,7 +295,7 @@ def attack_table(found: Sequence[Certified], attacks: pd.DataFrame) -> Rows:
         {
             "attack": ATTACKS[line.attack].title,
             "algorithm": item.name,
-            "poisoned rows": f"{line.poisoned_rows:,}",
+            f"poisoned {item.table.unit}s": f"{line.poisoned_rows:,}",
             "mean accuracy": f"{line.accuracy:.1%}",
             "95% limits": f"{line.low:.1%} to {line.high:.1%}",
             "proved": "nothing" if item.table.reason else f"{item.table.low(int(line.poisoned_rows)):.1%}",
@@ -298,7 +309,7 @@ def attack_table(found: Sequence[Certified], attacks: pd.DataFrame) -> Rows:
 LEAST = 0.02
 
 
-def attacked_sentence(attacks: pd.DataFrame) -> str:
+def attacked_sentence(attacks: pd.DataFrame, unit: Unit = ROW) -> str:
     """Where the default learner loses more accuracy to a measured attack than another private one; empty where nowhere.
 
     `attacks` has the columns attack, learner, epsilon, poisoned_rows, n_draws, accuracy, and its limits low and high.
@@ -314,8 +325,9 @@ def attacked_sentence(attacks: pd.DataFrame) -> str:
     draws = int(min(worst.n_draws, worst.n_draws_other))
     sure = "the 95% limits do not overlap" if are_apart else f"from {draws} draws each, and the 95% limits overlap"
     other = get_learner(str(worst.learner_other)).title
+    at = f"{bare_text(PrivacyLoss(float(worst.epsilon)))} ({unit.neighbours})"
     return (
-        f"{get_learner(DEFAULT).title} is the weaker one here. At ε = {number_text(float(worst.epsilon))} ({NEIGHBOURS}) with "
+        f"{get_learner(DEFAULT).title} is the weaker one here. At {at} with "
         f'{counted(int(worst.poisoned_rows), "poisoned row")} under the attack "{ATTACKS[str(worst.attack)].title}" it keeps '
         f"{worst.accuracy:.1%} accuracy, {other} {worst.accuracy_other:.1%}; {sure}."
     )

@@ -32,7 +32,7 @@ OPTIONS = {
     "learners": {
         "name": option(str, "NAME", "one learner: its source, its parameters and all departures", nargs="?"),
         "--for": option(Path, "SCHEMA", "which one to take, from what is declared alone", dest="schema"),
-        "--epsilon": option(number, "E", f"with --for: {NEIGHBOURS} (default: 1)", default=1.0),
+        "--epsilon": option(number, "E", "with --for: that of a person (default: 1)", default=1.0),
         **shared("--json"),
     },
     "verify": {

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.errors import DpvizError, ParameterError, UnknownName
 from dpviz.learners import DEFAULT
 from dpviz.rows.address import is_address
@@ -107,7 +106,9 @@ _SHARED: Options = {
         whole(), "K", "of each person keep at most K rows, chosen at random (default: as the schema says, else 1)"
     ),
     "--learner": option(str, "NAME", f"see `dpviz learners` (default: {DEFAULT})", default=DEFAULT),
-    "--epsilon": option(number, "E", f"privacy loss, {NEIGHBOURS}", required=True),
+    "--epsilon": option(
+        number, "E", "privacy loss of a person, who has one row unless the schema or --rows-per-person says more", required=True
+    ),
     "--max-depth": option(int, "D", "largest number of levels (default: the learner's own)"),
     "--param": option(str, "NAME=VALUE", "a parameter of the learner; may be repeated", action="append", default=[]),
     "--workers": option(whole(1, 1000), "N", "processes (default: 1)", default=1),

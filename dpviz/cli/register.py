@@ -4,7 +4,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
+from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.charts.publish.release import ACCOUNT, composed_sentence
 from dpviz.charts.publish.released_file import checked_file, sentences, title, values
 from dpviz.cli import console
@@ -33,7 +33,7 @@ def run_register(args: Namespace) -> int:
     and sets its cap. `cap` changes a cap. `check` finds a register that was changed, truncated or put back from an old copy;
     `resume` goes on with an old copy where there is no newer one, with nothing left to spend. A release's report is written by
     `dpviz export FILE --to report`. Releases are booked by `dpviz train --data-set NAME` or on the Publish page. Every epsilon
-    is for adding or removing one row.
+    is for adding or removing one unit, such as a person, with all its rows.
 
     Example: dpviz register declare clinic --epsilon-cap 3 --unit 'one patient' --rows-per-unit 1
     """
@@ -173,7 +173,7 @@ def run_check(args: Namespace) -> int:
 _CAPS = {
     "name": option(str, "NAME", "the data set"),
     "--epsilon-cap": option(
-        number, "E", f"most that may be spent, {NEIGHBOURS}; a unit of K rows may lose K times as much", required=True
+        number, "E", "most that may be spent of one unit, all rows of which come or go together", required=True
     ),
     "--delta-cap": option(number, "D", "most delta that may be spent (default: 0)", default=0.0),
 }
@@ -188,7 +188,7 @@ _LIST = {
 _DECLARE = {
     **_CAPS,
     "--unit": option(str, "TEXT", "whom it protects, such as 'one patient'", required=True),
-    "--rows-per-unit": option(whole(), "K", "most rows of one of them", required=True),
+    "--rows-per-unit": option(whole(), "K", "most rows of one of them, as their schema says (rows_per_person)", required=True),
     "--role": {"choices": [str(role) for role in DataRole], "default": "private", "help": "default: private"},
 }
 _CAP = {**_CAPS, **_DECISION, "--confirm-cap": option(number, "E", "the raised cap on epsilon once more")}

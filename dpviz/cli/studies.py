@@ -11,7 +11,6 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.cli import console
 from dpviz.cli.files import check_output, write_whole
 from dpviz.cli.options import LEARNER, TABLE, flag, listed, number, option, output, parse_parameters, shared, whole
@@ -41,7 +40,7 @@ OPTIONS = {
             f"see `dpviz learners`; also variants, as in 'pf-tree(lookahead=1)' (default: {DEFAULT})",
             default=(DEFAULT,),
         ),
-        "--epsilon": option(listed(number), "E,E", "privacy losses, add/remove one row", required=True),
+        "--epsilon": option(listed(number), "E,E", "privacy losses of a person", required=True),
         "--max-depth": option(listed(whole()), "D,D", "largest numbers of levels (default: the learner's own)", default=(None,)),
         "--rows": option(listed(whole()), "N,N", "training rows (default: all)", default=(None,)),
         "--folds": option(whole(), "N", "splits; 1 holds out one row in five (default: 5)", default=5),
@@ -74,7 +73,7 @@ def run_sweep(args: Namespace) -> int:
 
     Each fit is a simulation on part of the rows, scored on the rest. No epsilon covers what the file says: if the rows are
     private, it is for their owner only. Ctrl-C writes what is finished, and --resume continues from there. The lines do not
-    depend on the number of workers. Every epsilon is for adding or removing one row.
+    depend on the number of workers. Every epsilon is a person's, who has one row unless the schema says more.
 
     Example: dpviz sweep loans.csv --schema loans.schema.json --epsilon .1,.3,1,3 --out sweep.csv
     """
@@ -138,9 +137,9 @@ def run_robustness(args: Namespace) -> int:
     """How many poisoned rows a learner withstands: its guaranteed accuracy while an attacker adds or removes training rows.
 
     Part of the rows is held out for measuring. The learner is drawn many times on the rest, and what its privacy guarantee proves
-    is printed: the published bound, the tight one, and the part of it that holds with confidence. Rows are counted under
-    add/remove one row; a changed row counts as two. The numbers are computed from the rows without noise: they are for the rows'
-    owner and must not be released.
+    is printed: the published bound, the tight one, and the part of it that holds with confidence. Rows are counted, or persons
+    where the schema says that they have several; a changed one counts as two. The numbers are computed from the rows without
+    noise: they are for the rows' owner and must not be released.
 
     Example: dpviz robustness loans.csv --schema loans.schema.json --epsilon 1
     """
@@ -171,7 +170,7 @@ def run_robustness(args: Namespace) -> int:
 
 
 def _show(found: PoisoningTable, args: Namespace) -> None:
-    title = f"{get_learner(found.learner).title}, epsilon {args.epsilon:g} ({NEIGHBOURS}): guaranteed accuracy"
+    title = f"{get_learner(found.learner).title}, epsilon {args.epsilon:g} (add/remove one {found.unit}): guaranteed accuracy"
     console.show_title(f"{title}, {found.n_done:,} draws. For the owner of the rows only.")
     bounds = {rows: (found.published(rows), found.tight(rows), found.low(rows)) for rows in found.rows}
     last = len(found.rows) - 1

@@ -98,7 +98,7 @@ def run_train(args: Namespace) -> int:
     Without --seed this is a release: exact samplers, entropy from the operating system, no seed. With --seed it is a
     simulation: repeatable, for what-ifs, and it protects nobody. --data-set NAME records the release in the register: it is
     refused above the cap of that data set, and its epsilon is permanently spent (see `dpviz register`). Every epsilon is for
-    adding or removing one row.
+    adding or removing one person, who has one row unless the schema or --rows-per-person says more.
 
     Example: dpviz train loans.csv --schema loans.schema.json --epsilon 1 --out tree.json
     """

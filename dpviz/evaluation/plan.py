@@ -323,7 +323,7 @@ def label_accuracy(result: FitResult, data: EncodedDataset) -> float:
     return float(np.mean(right)) if right else 1.0
 
 
-# --- three consequences of an epsilon: accuracy, what can be inferred about one row, and how many poisoned rows are withstood
+# --- three consequences of an epsilon: accuracy, what can be inferred about one person, and how much poison is withstood
 
 # Accuracy and protection refer to one training set and one test set of the world, held fixed while the noise varies, as the
 # poisoning certificate does (`poisoning.py`).
@@ -346,20 +346,19 @@ class Consequence:
     epsilon: float
     accuracies: np.ndarray
     certificate: PoisoningTable
-    risk: Risk  #: Of one row, by what a fit does
+    risk: Risk  #: Of one person, by what a fit does
 
     @property
     def is_proved(self) -> bool:
         """False where nothing bounds what may be learned."""
         return not self.certificate.reason and math.isfinite(getattr(self.certificate.bounds[0], "epsilon", math.inf))
 
-    def right_guesses(self, candidates: int = FAIR, rows: int = 1) -> float:
-        """The largest share of right guesses about a person with so many rows, of one or of `candidates` equally likely ones."""
+    def right_guesses(self, candidates: int = FAIR) -> float:
+        """The largest share of right guesses about a person, of one or of `candidates` equally likely ones."""
         checked_count("an attack", "candidates", candidates, 2)
         if not self.is_proved:
             return 1.0
-        person = self.risk.for_rows(rows)
-        return person.guesses() if candidates == FAIR else person.attribute_guesses(1 / candidates)
+        return self.risk.guesses() if candidates == FAIR else self.risk.attribute_guesses(1 / candidates)
 
     def accuracy(self, share: float) -> float:
         """The quantile of the accuracies at `share`."""
@@ -375,7 +374,7 @@ class Consequences:
     """The consequences of a grid of epsilons for one setup on one training set."""
 
     found: tuple[Consequence, ...]  #: By epsilon; fewer than asked for while more are computed, and after a stop
-    n_train: int
+    n_train: int  #: Training rows, or as many persons as have them at least
     majority: float  #: Accuracy of always predicting the most frequent class
     beta: float  #: All certificates together fail with at most this probability
     n_draws: int  #: Per epsilon
@@ -414,10 +413,10 @@ def consequences_steps(
     found: dict[int, Consequence] = {}
     for at in steps(_order(epsilons, request.settings.epsilon), progress, stop, at_least=1):
         table = certify(request.at(epsilon=epsilons[at]), [(train, test)], seed=seed_from(seed, 1 + at), **options)
-        risk = request.at(epsilon=epsilons[at]).risk(train.schema)
+        risk = request.at(epsilon=epsilons[at]).risk(train.schema).for_rows(train.schema.rows_per_person)
         found[at] = Consequence(epsilons[at], _accuracies(table), table, risk)
         by_epsilon = tuple(item for _, item in sorted(found.items()))
-        yield Consequences(by_epsilon, train.n_rows, table.majority, beta, draws)
+        yield Consequences(by_epsilon, table.n_train, table.majority, beta, draws)
 
 
 def _order(epsilons: Sequence[float], asked: float) -> list[int]:

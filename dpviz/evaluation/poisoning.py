@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
+from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.accounting.risk import Risk
 from dpviz.errors import DpvizError, ParameterError
 from dpviz.evaluation.metrics import clopper_pearson, mean_limits
@@ -77,13 +77,13 @@ def why_unproved(result: FitResult, composed: float) -> str:
 
 def proved_loss(result: FitResult, composed: float) -> PrivacyLoss:
     """The claim where it holds, else what the steps compose to."""
-    epsilon = result.claim.epsilon if result.claim.is_sound else composed
-    return PrivacyLoss(epsilon, max(result.claim.delta, result.ledger.guarantee.delta))
+    claim = result.claim_of_person
+    return PrivacyLoss(claim.epsilon if claim.is_sound else composed, max(claim.delta, result.spent.delta))
 
 
 def proved_risk(result: FitResult, composed: float) -> Risk | None:
-    """What the steps let one row change, on these rows or any others; None where the claim does not hold."""
-    return result.risk if result.claim.is_sound and not why_unproved(result, composed) else None
+    """What the steps let a person change, on these rows or any others; None where the claim does not hold."""
+    return result.risk.for_rows(result.unit.rows) if result.claim.is_sound and not why_unproved(result, composed) else None
 
 
 def draw(
@@ -121,7 +121,7 @@ def draw(
 
 def _scores(tests: Sequence[EncodedDataset], result: FitResult, _: EncodedDataset) -> tuple[list[float], float]:
     """Accuracy on each test set, and what the ledger composes to."""
-    return [score(result.model, test) for test in tests], result.ledger.guarantee.epsilon
+    return [score(result.model, test) for test in tests], result.spent.epsilon
 
 
 def poisoned_draws(
@@ -153,16 +153,18 @@ def limits(found: np.ndarray, name: str, beta: float) -> tuple[float, float]:
     return mean_limits(found, beta)
 
 
-# --- What privacy proves about poisoning: bounds on a mean after an attacker added or removed k rows.
+# --- What privacy proves about poisoning: bounds on a mean after an attacker added or removed k persons.
 
-# Let M be (epsilon, delta)-private under add/remove one row and A(M(D)) lie in [0, 1], for example accuracy on a fixed clean
-# test set. An event of probability u has probability at most T(u) = min(e^eps u, 1 - e^-eps (1 - u)) after one row, and at most T
-# applied k times after k rows. Over the events {A <= a} this bounds the mean of A from below, and an explicit chain of
+# A person has one row, or up to as many as the schema says; epsilon and delta are a person's. Let M be (epsilon, delta)-private
+# and A(M(D)) lie in [0, 1], for example accuracy on a fixed clean test set. An event of probability u has probability at most
+# T(u) = min(e^eps u, 1 - e^-eps (1 - u)) after one person, and at most T applied k times after k of them. A row that is slipped
+# into the rows of somebody who is there is no new person: it costs 2 epsilon / m where m rows of each are kept, for it may take
+# the place of one of them. Over the events {A <= a} this bounds the mean of A from below, and an explicit chain of
 # distributions attains the bound (this project). It is never below the published bound e^(-k eps) E[A] (PrivaTree, Corollaries 2
 # and 3).
 #
 # That is all epsilon and delta tell. What a learner's steps tell is more (`dpviz.accounting.risk`): by their trade-off curve
-# for k rows an event of probability u has at most the power of a test at level u. With a delta, or where losses have a bounded
+# for k persons an event of probability u has at most the power of a test at level u. With a delta, or where losses have a bounded
 # range, far more is kept.
 #
 # An upper bound on something bad, such as the success of a backdoor, is 1 minus the lower bound on its absence.
@@ -180,8 +182,8 @@ def survival(below: np.ndarray, rows: int, epsilon: float) -> np.ndarray:
     """1 - T^k(u): the least probability that an event of probability 1 - u keeps.
 
     `below`: probabilities u in [0, 1].
-    `rows`: k, rows added or removed.
-    `epsilon`: privacy loss per row; nothing survives an infinite one.
+    `rows`: k, persons added or removed, each with one row or more.
+    `epsilon`: privacy loss of each; nothing survives an infinite one.
 
     Notes
     -----
@@ -217,9 +219,10 @@ def group_delta(rows: int, epsilon: float, delta: float) -> float:
 def tight_bound(distribution: Distribution, rows: int, epsilon: float, delta: float = 0.0, risk: Risk | None = None) -> float:
     """Lower bound on the mean after `rows` additions and removals, given the distribution of A on the clean rows.
 
-    With delta the k rows are taken in one step (group privacy) and the group's delta is subtracted from every event. `risk` is
-    what the steps of the learner let one row change: composed to a group of k rows it says of every event what it keeps, and
-    the larger of the two counts. Decreasing in `rows`; the mean itself at 0 rows; the value itself for a constant.
+    `rows` are persons, each with one row or more; so is what `epsilon` and `delta` are of. With delta all are taken in one step
+    (group privacy) and the group's delta is subtracted from every event. `risk` is what the steps of the learner let one person
+    change: composed to a group of them it says of every event what it keeps, and the larger of the two counts. Decreasing in
+    `rows`; the mean itself at 0 rows; the value itself for a constant.
     """
     values, at_most = distribution
     before = np.concatenate([[0.0], at_most[:-1]])
@@ -234,7 +237,7 @@ def remains(below: np.ndarray, rows: int, loss: PrivacyLoss, risk: Risk | None) 
     else:
         kept = survival(below, rows, epsilon)
     if risk is not None and rows:
-        kept = np.maximum(kept, risk.for_rows(_composed_rows(rows)).remains(below))
+        kept = np.maximum(kept, risk.for_persons(_composed_rows(rows)).remains(below))
     return kept
 
 
@@ -301,19 +304,19 @@ class Certificate:
 
     #: Shape (n_draws,). One number in [0, 1] per draw on the clean training rows: accuracy, or 1 minus attack success.
     draws: np.ndarray
-    #: epsilon, delta: proved privacy loss, add/remove one row.
+    #: epsilon, delta: proved privacy loss of a person.
     epsilon: float
     delta: float
     claimed: float  #: The paper's epsilon
     reason: str  #: Why nothing is proved; empty when something is
     beta: float  #: The band fails with at most this probability
-    risk: Risk | None = None  #: What the steps let one row change; None where no more is known than epsilon and delta
+    risk: Risk | None = None  #: What the steps let one person change; None where no more is known than epsilon and delta
 
     @classmethod
     def of(cls, found: Draws, beta: float, *, test: int = 0) -> Certificate:
         """The certificate of draws on one of their test sets."""
         proved = found.first, found.composed
-        loss, claimed, reason = proved_loss(*proved), found.first.claim.epsilon, why_unproved(*proved)
+        loss, claimed, reason = proved_loss(*proved), found.first.claim_of_person.epsilon, why_unproved(*proved)
         return cls(found.of(test), loss.epsilon, loss.delta, claimed, reason, beta, proved_risk(*proved))
 
     @property
@@ -348,15 +351,15 @@ class Certificate:
 class VoteCertificate:
     """The accuracy that a vote on disjoint rows keeps for certain, test row by test row; without noise."""
 
-    #: Shape (n_rows,), int64. Poisoned rows that cannot change the prediction; -1 where it is wrong already.
+    #: Shape (n_rows,), int64. Poisoned rows, or persons, that cannot change the prediction; -1 where it is wrong already.
     withstands: np.ndarray
     reason: str = ""
 
     @classmethod
-    def of(cls, forest: Forest, test: EncodedDataset) -> VoteCertificate:
-        """From the votes on test rows."""
+    def of(cls, forest: Forest, test: EncodedDataset, rows_per_person: int = 1) -> VoteCertificate:
+        """From the votes on test rows; a person reaches as many voters as there are rows of one."""
         votes = forest.votes(test)
-        return cls(np.where(votes.argmax(axis=1) == test.target, certified_rows(votes), -1))
+        return cls(np.where(votes.argmax(axis=1) == test.target, certified_rows(votes) // rows_per_person, -1))
 
     @property
     def accuracy(self) -> float:
@@ -388,11 +391,11 @@ Split = tuple[EncodedDataset, EncodedDataset]
 
 @dataclass(frozen=True)
 class PoisoningTable:
-    """Curves of one learner over poisoned rows."""
+    """Curves of one learner over poisoned rows; where a person has several, over poisoned persons with all their rows."""
 
     learner: str
     bounds: tuple[Bounds, ...]  #: One per split
-    #: Training rows of a split. Private.
+    #: Training rows of a split, or as many persons as have them at least. Private.
     n_train: int
     majority: float  #: Accuracy of always predicting the largest class of the training rows, mean over splits
     beta: float  #: The column `tight_low` is wrong anywhere with at most this probability
@@ -400,6 +403,12 @@ class PoisoningTable:
     #: n_asked, n_done: draws over all splits; fewer are done after a stop.
     n_asked: int
     n_done: int
+    rows_per_person: int = 1
+
+    @property
+    def unit(self) -> str:
+        """What is counted: "row", or "person" with all rows."""
+        return "row" if self.rows_per_person == 1 else "person"
 
     @property
     def reason(self) -> str:
@@ -455,8 +464,8 @@ class PoisoningTable:
         if rows is None:
             return f"No protection shown: even without poison its accuracy is not above {wanted:.1%} ({what}){sure}."
         return (
-            f"Withstands up to {rows:,} poisoned rows ({rows / max(1, self.n_train):.2%}): its mean accuracy stays above "
-            f"{wanted:.1%} ({what}){sure}. Counted: {NEIGHBOURS}; a changed row counts as two."
+            f"Withstands up to {rows:,} poisoned {self.unit}s ({rows / max(1, self.n_train):.2%}): its mean accuracy stays above "
+            f"{wanted:.1%} ({what}){sure}. Counted: add/remove one {self.unit}; a changed {self.unit} counts as two."
         )
 
 
@@ -477,7 +486,7 @@ def certify(
     Raises ParameterError, SchemaError, WrongTask or DpvizError for invalid arguments.
 
     `splits`: sequence of (train, test); each is certified at beta / n_splits, then curves are averaged.
-    `max_poisoned`: largest share of the training rows that is added or removed, in [0, 1].
+    `max_poisoned`: largest share of the training rows, or persons, that is added or removed, in [0, 1].
     `draws`: per split. The band is useful up to a k where e^(k eps) is well below it.
     `seed`, `workers`, `progress`, `stop`: as for `draw`.
     `beta`: the band may fail with this probability, in (0, 1).
@@ -494,10 +503,11 @@ def certify(
         found = draw(request, train, [test], seed=seed + number, progress=part_of(progress, number, len(splits)), **how)
         bounds.append(_bounds(request.spec, found, test, beta / len(splits)))
         n_asked, n_done = n_asked + found.n_asked, n_done + found.n_done
-    n_train = min(train.n_rows for train, _ in splits)
+    rows_per_person = max(train.schema.rows_per_person for train, _ in splits)
+    n_train = min(train.n_rows for train, _ in splits) // rows_per_person
     majority = float(np.mean([np.mean(test.target == train.class_counts().argmax()) for train, test in splits]))
     rows = curve_rows(n_train, max_poisoned)
-    table = PoisoningTable(request.learner, tuple(bounds), n_train, majority, beta, rows, n_asked, n_done)
+    table = PoisoningTable(request.learner, tuple(bounds), n_train, majority, beta, rows, n_asked, n_done, rows_per_person)
     for poisoned in rows:  # here, in the background: what groups of rows risk takes a while and is remembered
         table.low(poisoned)
     return table
@@ -540,7 +550,8 @@ def poisoning_curve(
     Returns
     -------
     DataFrame
-        Columns `poisoned_rows` (additions and removals; a changed row counts as two), `poisoned_share` (of the training rows),
+        Columns `poisoned_rows` (additions and removals; a changed row counts as two; of a schema with several rows per person
+        these are persons, with all their rows), `poisoned_share` (of the training rows, or of as many persons as have them),
         `accuracy` (mean without poison), `published` (the paper's guarantee for its claim), `tight` (what is proved) and
         `tight_low` (what is proved with confidence 1 - beta, for all lines at once). `tight` is NaN for a learner whose
         privacy loss is infinite or whose claim is violated; `certify(...).reason` says why. The accuracies are measured on exact
@@ -560,5 +571,5 @@ def curve_rows(n_train: int, max_poisoned: float) -> tuple[int, ...]:
 def _bounds(spec: LearnerSpec, found: Draws, test: EncodedDataset, beta: float) -> Bounds:
     model = found.first.model
     if spec.disjoint_voters and isinstance(model, Forest):
-        return VoteCertificate.of(model, test)
+        return VoteCertificate.of(model, test, found.first.unit.rows)
     return Certificate.of(found, beta)

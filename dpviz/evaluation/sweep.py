@@ -298,8 +298,8 @@ def _run(grid: SweepGrid, data: EncodedDataset, batch: Batch) -> list[Row]:
         result = request.at(seed=batch.seed_of(grid.seed, repeat)).fit(train)
         about = {
             "depth": result.plan.depth,
-            "claimed": result.claim.epsilon,
-            "composed": result.ledger.guarantee.epsilon,
+            "claimed": result.claim_of_person.epsilon,
+            "composed": result.spent.epsilon,
             "verdict": result.claim.verdict,
         }
         rows.append(dict(zip(KEYS, key, strict=True)) | about | metrics(result.model, train, test))

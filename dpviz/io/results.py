@@ -9,7 +9,7 @@ from msgspec import UnsetType
 
 from dpviz.accounting.claim import Disclosure, why_uncovered
 from dpviz.accounting.events import Event, RandomPartition
-from dpviz.accounting.guarantee import guarantee
+from dpviz.accounting.guarantee import epsilon_of_row, guarantee, of_person
 from dpviz.accounting.ledger import Ledger, ledger_from
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.accounting.risk import Risk, check_risks
@@ -106,6 +106,7 @@ def stated_plan(document: Any, schema: Schema) -> BudgetPlan | None:
     with suppress(DpvizError):
         learner = learner_of(document)
         spec = get_learner(learner.name)
+        schema = replace(schema, rows_per_person=learner.rows_per_person)  # of a file of before, settings are those of a row
         plan = plan_with_test(spec, schema, settings_of(learner), params_of(spec, learner))
         if plan.depth == learner.depth:
             return plan
@@ -135,15 +136,21 @@ def document_verdict(document: Any, schema: Schema, unit: Unit | None = None) ->
     found, plan = statement_of(document), stated_plan(document, schema)
     why_not = why_uncovered(found.disclosures, is_exact=_is_exact(document, schema, plan))
     released = found.noise.warning is None
-    about: dict[str, Any] = {
-        "why_not": why_not,
-        "unit": _known(unit, found.unit),
-        "risk": _risk(found, plan),
-    }
-    said = verdict(found.claim, found.guarantee, released=released, **about)
+    whom = _known(unit, found.unit)
+    about: dict[str, Any] = {"why_not": why_not, "unit": whom, "risk": _risk(found, plan)}
+    loss = found.loss if whom.rows == found.unit.rows else whom.loss_of(found.guarantee)
+    asked = of_person(found.claim.loss, whom.rows) if _is_asked_for(document, whom) else whom.loss_of(found.claim.loss)
+    said = verdict(found.claim.of(asked), loss, released=released, **about)
     if said.kind != "released" or is_recorded(document):
         return said
     return replace(said, because=f"{said.because} {UNRECORDED}")
+
+
+def _is_asked_for(document: Any, whom: Unit) -> bool:
+    """Whether epsilon and delta were asked for all rows of such a unit; in files of before they are those of a row."""
+    with suppress(DpvizError):
+        return learner_of(document).rows_per_person == whom.rows
+    return whom.rows == 1
 
 
 def _is_exact(document: Any, schema: Schema, plan: BudgetPlan | None) -> bool:
@@ -233,7 +240,7 @@ def result_from_json(text: str | bytes) -> FitResult:
         model=model,
         ledger=ledger,
         claim=said.claim,
-        plan=plan or BudgetPlan(settings.epsilon, learner.depth, (), (_OTHERWISE,), settings.delta or 0.0),
+        plan=plan or _unknown_plan(learner, settings),
         params=params,
         settings=settings,
         schema=model.schema,
@@ -245,6 +252,12 @@ def result_from_json(text: str | bytes) -> FitResult:
         releasable=_is_exact(document, model.schema, plan),
         planned=_planned(ledger, plan),
     )
+
+
+def _unknown_plan(learner: LearnerEntry, settings: Settings) -> BudgetPlan:
+    rows = learner.rows_per_person
+    epsilon, delta = epsilon_of_row(settings.epsilon, rows), settings.delta or 0.0
+    return BudgetPlan(epsilon, learner.depth, (), (_OTHERWISE,), delta, rows_per_person=rows)
 
 
 def with_our_verdict(result: FitResult) -> FitResult:

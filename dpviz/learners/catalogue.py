@@ -135,7 +135,7 @@ def result_verdict(result: FitResult, *, released: bool | None = None) -> Verdic
     why_not = why_uncovered(result.disclosures, is_exact=result.releasable)
     is_released = result.released if released is None else released
     about: dict[str, Any] = {"why_not": why_not, "unit": result.unit, "risk": result.risk}
-    return verdict(result.claim, result.ledger.guarantee, released=is_released, **about)
+    return verdict(result.claim_of_person, result.spent, released=is_released, **about)
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ def which_learner(schema: Schema, *, epsilon: float) -> Recommended:
     schema : Schema
         With `n_public`, the declared number of rows.
     epsilon : float
-        Privacy loss, add/remove one row.
+        Privacy loss of a person; see `Schema.rows_per_person`.
 
     Returns
     -------
@@ -82,7 +82,8 @@ def which_learner(schema: Schema, *, epsilon: float) -> Recommended:
     is_number_target = isinstance(schema.target, NumericTarget)
     if not is_number_target and len(schema.classes) > 2:
         return Recommended(one.name, "There are more than two classes.", f"What {many.title} would lose is not measured.")
-    per_feature = n_public_of(schema, "which_learner", "choose without it") * epsilon / len(schema.features)
+    n_public = n_public_of(schema, "which_learner", "choose without it")
+    per_feature = n_public * epsilon / schema.rows_per_person / len(schema.features)
     said = f"There are {per_feature:,.3g} rows times epsilon per feature"
     if per_feature < FROM:
         return Recommended(one.name, f"{said}: below {FROM:g}, one tree loses less to noise.", FEW.behind(many.title))

@@ -14,7 +14,7 @@ from functools import lru_cache, singledispatch
 from typing import Any
 
 from dpviz.accounting.claim import Claim
-from dpviz.accounting.guarantee import guarantee
+from dpviz.accounting.guarantee import guarantee, of_person
 from dpviz.accounting.ledger import Ledger
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.accounting.risk import Risk
@@ -34,7 +34,7 @@ from dpviz.errors import (
 from dpviz.learners.catalogue import get_learner, require_counts, require_task
 from dpviz.privacy.source import ExactNoise, NoiseSource, Simulation
 from dpviz.results.result import FitResult
-from dpviz.results.verdict import ROW, Unit, Verdict, unit_of, verdict
+from dpviz.results.verdict import Unit, Verdict, unit_of, verdict
 from dpviz.table.checked_numbers import checked_count
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
@@ -117,7 +117,7 @@ class FitRequest:
         return replace(self, settings=replace(self.settings, **settings), params=params, seed=seed)
 
     def plan(self, schema: Schema) -> BudgetPlan:
-        """How its epsilon is to be spent, from public values alone; raises SchemaError where one is missing."""
+        """How its epsilon, that of a person, is to be spent by every row; raises SchemaError where a public value is missing."""
         return plan_with_test(self.spec, schema, self.settings, self.params)
 
     def depth_beside(self, schema: Schema) -> int:
@@ -128,21 +128,35 @@ class FitRequest:
         return max(self.plan(schema).depth, min(self.settings.max_depth, Settings().max_depth))
 
     def claim(self, schema: Schema) -> Claim:
-        """What its source claims for that plan, with our verdict."""
+        """What its source claims that a row loses by that plan, with our verdict."""
         return self.spec.claim(self.plan(schema), self.params, schema)
 
-    def risk(self, schema: Schema) -> Risk:
-        """What a fit may tell about a row, whatever the rows. Raises what `plan` does, and `BudgetPlan.event`."""
-        return _risk(self, schema)
+    def claim_of_person(self, schema: Schema) -> Claim:
+        """The same of a person, who has up to `schema.rows_per_person` rows: the epsilon and delta that are asked for."""
+        claim = self.claim(schema)
+        return claim.of(of_person(claim.loss, schema.rows_per_person))
+
+    def risk(self, schema: Schema, *, together: bool = False) -> Risk:
+        """What a fit may tell about a row, whatever the rows; of a person `risk(schema).for_rows(schema.rows_per_person)`.
+
+        `together`: the rows of a person are held out together, as those with a person column are. Raises what `plan` does, and
+        `BudgetPlan.event`.
+        """
+        return _risk(self, schema, together)
 
     def releases(self, schema: Schema) -> bool:
         """True if a fit without a seed is a release: it spends epsilon, with exact samplers. Raises what `plan` does."""
         return self.spec.spends_epsilon and self.plan(schema).is_exact
 
-    def verdict(self, schema: Schema, unit: Unit = ROW) -> Verdict:
-        """What may be said of a release of it, without any row. Raises what `plan` does."""
-        risk = self.risk(schema)
-        return verdict(self.claim(schema), guarantee(risk.event), released=True, unit=unit, risk=risk)
+    def verdict(self, schema: Schema, unit: Unit | None = None) -> Verdict:
+        """What may be said of a release of it, without any row. Raises what `plan` does.
+
+        `unit`: whom it protects, by default a person with up to `schema.rows_per_person` rows.
+        """
+        unit = unit or unit_of(schema.rows_per_person, is_bounded=False)
+        risk = self.risk(schema, together=unit.is_bounded)
+        loss = guarantee(risk.event, unit.rows)
+        return verdict(self.claim_of_person(schema), loss, released=True, unit=unit, risk=risk)
 
     def _noise(self) -> NoiseSource:
         return ExactNoise() if self.seed is None else Simulation(self.seed)
@@ -198,8 +212,8 @@ def noise_of(source: NoiseSource, ledger: Ledger) -> str:
 
 
 @lru_cache(maxsize=256)
-def _risk(request: FitRequest, schema: Schema) -> Risk:
-    return Risk(request.plan(schema).event())
+def _risk(request: FitRequest, schema: Schema, together: bool) -> Risk:
+    return Risk(request.plan(schema).event(shared=together))
 
 
 def _values(params: Any) -> dict[str, Any]:
@@ -231,7 +245,7 @@ def fit(
     data : DataFrame of pandas or Polars, Arrow table, path, RawTable, EncodedDataset or CountedRows
         Private rows. Those that are not encoded yet need a schema.
     epsilon, delta : float
-        Privacy loss under add/remove one row.
+        Privacy loss of a person, all of whose rows (up to `schema.rows_per_person`; by default one) come or go together.
         delta None is automatic: 0, or the learner's own where it needs one. 0 where it needs one is an error.
     max_depth : int or None
         Caps the depth. None is the learner's own cap: 8 levels for PF-tree, 4 for others.

@@ -25,13 +25,14 @@ from dpviz.privacy.source import ExactNoise, NoiseSource, Simulation, drawn_by
 from dpviz.progress import Progress, Stop, all_steps
 from dpviz.randomness import child_seeds
 from dpviz.results.result import FitResult
-from dpviz.results.verdict import unit_of
+from dpviz.results.verdict import Unit, unit_of
 from dpviz.table.checked_numbers import checked_count
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
 from dpviz.training.boosting.loss import loss_of
 from dpviz.training.boosting.rounds import Rounds, boosted_model
 from dpviz.training.contract import schema_disclosures
+from dpviz.training.estimate.testing import plan_with_test
 from dpviz.training.params import Settings, make_params
 
 
@@ -54,10 +55,12 @@ def train_federated(
     Parameters
     ----------
     parts : sequence of EncodedDataset
-        The rows of every owner; private. Features and target agree. They are taken to be disjoint: a row, or a person, that two
-        owners hold pays twice. Nobody can check that without comparing rows; only a table that is given twice is recognised.
+        The rows of every owner; private. Features and target agree. They are taken to be disjoint: a row that two owners hold
+        pays twice, and so does a person, but where every owner limits the rows of each. Nobody can check that without comparing
+        rows; only a table that is given twice is recognised.
     epsilon, delta : float
-        Privacy loss of all rounds under add/remove one row of any one owner. `delta` None is the learner's default.
+        Privacy loss of all rounds of a person, whose rows with all owners that may know them come or go together. `delta` None
+        is the learner's default.
     public_seed : int
         For the splits. Owners agree on it, say by rolling dice together; it reveals nothing about any row.
     seed : int or None
@@ -101,7 +104,8 @@ def train_federated(
     else:
         checked_count("train_federated", "seed", seed, 0)
     settings = Settings(epsilon=epsilon, max_depth=max_depth, depth=depth, delta=delta)  # type: ignore[arg-type]
-    plan = s_gbdt.plan(schema, settings, chosen)
+    unit = unit_of(_rows_per_person(parts), is_bounded=all(part.rows_per_person is not None for part in parts))
+    plan = plan_with_test(s_gbdt.LEARNER, replace(schema, rows_per_person=unit.rows), settings, chosen)
     event, cost = plan.rounds("tree")
     recipe = s_gbdt.recipe_of(schema, cost, chosen)
     _require_disjoint(parts, is_release=seed is None)
@@ -116,7 +120,7 @@ def train_federated(
         learner=s_gbdt.NAME,
         model=boosted_model(trees, loss, 0.0, values),
         ledger=ledger,
-        claim=replace(claim, because=f"{claim.because} {_assumed(len(parts))}"),
+        claim=replace(claim, because=f"{claim.because} {_assumed(len(parts), unit)}"),
         plan=plan,
         params=chosen,
         settings=settings,
@@ -124,7 +128,7 @@ def train_federated(
         disclosures=schema_disclosures(schema),
         noise=noise_of(sources[0], ledger),
         seed=seed,
-        unit=unit_of(_rows_per_person(parts), is_bounded=all(part.rows_per_person is not None for part in parts)),
+        unit=unit,
     )
     warn_of_disclosures(result)
     return result
@@ -144,11 +148,11 @@ def _sources(seed: int | None, owners: int) -> list[NoiseSource]:
     return [ExactNoise() for _ in range(owners)] if seed is None else [Simulation(one) for one in child_seeds(seed, owners)]
 
 
-def _assumed(n_owners: int) -> str:
-    return (
-        f"Leaves are means of those of {n_owners} owners (Algorithm 9). Assumed: nobody's rows are with two of them; whoever "
-        "is with two pays twice."
-    )
+def _assumed(n_owners: int, unit: Unit) -> str:
+    means = f"Leaves are means of those of {n_owners} owners (Algorithm 9)."
+    if unit.is_bounded:
+        return f"{means} A person may be known to all of them."
+    return f"{means} Assumed: nobody's rows are with two of them; whoever is with two pays twice."
 
 
 def _require_disjoint(parts: Sequence[EncodedDataset], *, is_release: bool) -> None:
@@ -173,7 +177,7 @@ def _require_row_wise(parts: Sequence[EncodedDataset]) -> None:
 def _rows_per_person(parts: Sequence[EncodedDataset]) -> int:
     """A person with bounded rows may be known to every owner; else nobody's rows are with two of them."""
     bounds = [part.rows_per_person for part in parts]
-    return parts[0].schema.rows_per_person if None in bounds else sum(filter(None, bounds))
+    return max(part.schema.rows_per_person for part in parts) if None in bounds else sum(filter(None, bounds))
 
 
 def _chosen(params: Mapping[str, Any]) -> s_gbdt.Params:

@@ -29,6 +29,7 @@ from dpviz.table.schema import NumericTarget
 from dpviz.training.boosting.filter import BUDGET_UNITS
 from dpviz.training.boosting.loss import initial_score, loss_of
 from dpviz.training.boosting.rounds import Rounds, boosted_model
+from dpviz.training.estimate.testing import plan_with_test
 from dpviz.training.params import Settings, make_params
 
 WAYS = ("stop", "new rows alone", "filter", "from the start")
@@ -107,7 +108,8 @@ def train_on_stream(
     Parameters
     ----------
     epsilon, delta : float
-        Total privacy loss of every row, old or new, under add/remove one row. `delta` None is the learner's default.
+        Total privacy loss of every person, all of whose rows, old or new, come or go together. `delta` None is the learner's
+        default.
     seed : int
         For simulated noise.
     progress : callable (share in (0, 1]), optional
@@ -142,7 +144,7 @@ class _Training:
             raise ParameterError("train_on_stream", "filter", given["filter"], "left out: the way says it")
         params = make_params(s_gbdt.Params, s_gbdt.NAME, {**given, "filter": way == _FILTER})
         schema = stream.train.schema
-        plan = s_gbdt.plan(schema, settings, params)
+        plan = plan_with_test(s_gbdt.LEARNER, schema, settings, params)
         self.priced, cost = plan.rounds("tree")
         recipe = s_gbdt.recipe_of(schema, cost, params)
         self.extra = params.extra_rounds if way == _ALONE else recipe.rounds - params.rounds

@@ -13,12 +13,13 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 
 from dpviz.accounting.events import Event, Sequential
-from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.accounting.ledger import Ledger, ledger_from
+from dpviz.accounting.guarantee import PrivacyLoss, guarantee, round_up
+from dpviz.accounting.ledger import ledger_from
 from dpviz.accounting.risk import Risk
 from dpviz.errors import DocumentError, DpvizError, RefusedRelease
 from dpviz.randomness import random_128_bits
@@ -155,32 +156,39 @@ class Composed:
     Roth & Su 2022, Theorem 3.2); it holds where the settings of each release did not depend on what was released before.
     """
 
-    risk: Risk
+    risk: Risk  #: Of one unit, with all its rows
     delta: float  #: The largest of a single release, at which `loss` is stated
     n_unread: int  #: Releases without their file, which count as any algorithm of their cost
 
     @property
     def loss(self) -> PrivacyLoss:
-        """What they cost one row, at the delta of a single release: never more than it is at the sum of all deltas."""
+        """What they cost one unit, at the delta of a single release: never more than it is at the sum of all deltas."""
         return PrivacyLoss(self.risk.epsilon_at(self.delta), self.delta)
 
 
-def composed(releases: Sequence[ReleaseRecord]) -> Composed | None:
-    """The total by what was run; None for fewer than two releases, which leave nothing to compose."""
+def composed(releases: Sequence[ReleaseRecord], rows: int = 1) -> Composed | None:
+    """The total by what was run, for a unit with so many rows; None for fewer than two releases, with nothing to compose."""
     if len(releases) < 2:
         return None
-    events = list(map(_event, releases))
-    unread = sum(event == Risk.of_any(record.loss).event for event, record in zip(events, releases, strict=True))
-    return Composed(Risk(Sequential(tuple(events))), max(record.loss.delta for record in releases), unread)
+    events = [_event(record, rows) for record in releases]
+    unread = sum(event == _any(record, rows) for event, record in zip(events, releases, strict=True))
+    return Composed(Risk(Sequential(tuple(events)), rows=rows), max(record.loss.delta for record in releases), unread)
 
 
-def _event(record: ReleaseRecord) -> Event:
-    """What was done, or any algorithm of that cost where nothing says so."""
+def _event(record: ReleaseRecord, rows: int) -> Event:
+    """What was done to a row, or any algorithm of that cost where nothing says so."""
     with suppress(DpvizError):
-        ledger = Ledger(_steps(record.file, record.sha256))
-        if ledger.guarantee.epsilon <= record.loss.epsilon and ledger.guarantee.delta <= record.loss.delta:
-            return ledger.event
-    return Risk.of_any(record.loss).event
+        event = _steps(record.file, record.sha256)
+        found = guarantee(event, rows)
+        if found.epsilon <= record.loss.epsilon and found.delta <= record.loss.delta:
+            return event
+    return _any(record, rows)
+
+
+def _any(record: ReleaseRecord, rows: int) -> Event:
+    """Any algorithm that costs a row its part of what is booked, as every learner here does."""
+    part = round_up(Fraction(record.loss.epsilon) / rows)
+    return Risk.of_any(PrivacyLoss(part, record.loss.delta)).event
 
 
 @lru_cache(maxsize=1024)

@@ -9,17 +9,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 from dpviz.release.check import composed
 from dpviz.release.records import Balance, visible_to_others
 from dpviz.release.register import Register
-from dpviz.results.verdict import Unit
 
-FORMAT = "dpviz-releases/1"
+FORMAT = "dpviz-releases/2"
 #: Of `register_lines`.
 COLUMNS = (
     *("kind", "number", "data_set", "unit", "status", "started", "finished", "learner", "settings"),
-    *("unit_rows", "unit_epsilon", "unit_delta", "epsilon", "delta", "neighbours", "assumptions", "times", "file", "sha256"),
+    *("unit_rows", "epsilon", "delta", "neighbours", "assumptions", "times", "file", "sha256"),
 )
 
 
@@ -43,13 +41,14 @@ def register_record(register: Register) -> dict[str, Any]:
     named = ("number", "data_set", "status", "started", "finished", "learner", "settings")
     return {
         "format": FORMAT,
-        "neighbours": NEIGHBOURS,
+        "neighbours": "add/remove one unit, with all its rows",
         "data_sets": [_of_balance(register, register.balance(name)) for name in units],
         "releases": [
             {name: getattr(one, name) for name in named}
-            | _of_unit(units[one.data_set], one.loss)
+            | {"unit_rows": units[one.data_set].rows}
             | asdict(one.loss)
-            | {"neighbours": NEIGHBOURS, "assumptions": list(one.disclosures), "file": Path(one.file).name, "sha256": one.sha256}
+            | {"neighbours": units[one.data_set].neighbours, "assumptions": list(one.disclosures)}
+            | {"file": Path(one.file).name, "sha256": one.sha256}
             for one in register.releases()
         ],
         "explorations": [
@@ -61,22 +60,19 @@ def register_record(register: Register) -> dict[str, Any]:
 
 
 def _of_balance(register: Register, balance: Balance) -> dict[str, Any]:
-    known, total = balance.data_set, composed(balance.releases)
+    known = balance.data_set
+    total = composed(balance.releases, known.rows_per_unit)
     caps = [
         {"at": it.at, "epsilon": it.epsilon_cap, "delta": it.delta_cap, "reason": it.reason, "made_by": it.made_by}
         for it in register.cap_changes(known.name)
     ]
     account = {"spent": asdict(balance.spent), "left": asdict(balance.left), "composed": None}
     if total is not None and total.loss.is_finite:  # by the steps that were run; null for fewer than two releases
-        guesses = total.risk.for_rows(known.protects.rows).guesses()
-        account["composed"] = asdict(total.loss) | {"unit_right_guesses": guesses, "releases_without_file": total.n_unread}
-    return {**asdict(known), "caps": caps, **_of_unit(known.protects, balance.spent, "spent_by_unit_"), **account}
-
-
-def _of_unit(unit: Unit, row: PrivacyLoss, prefix: str = "unit_") -> dict[str, Any]:
-    """What it costs one unit, all rows of which come or go together, where one row costs `row`."""
-    loss = unit.loss_of(row)
-    return {f"{prefix}rows": unit.rows, f"{prefix}epsilon": loss.epsilon, f"{prefix}delta": loss.delta}
+        account["composed"] = asdict(total.loss) | {
+            "unit_right_guesses": total.risk.guesses(),
+            "releases_without_file": total.n_unread,
+        }
+    return {**asdict(known), "caps": caps, **account}
 
 
 def _flat(value: Any) -> Any:

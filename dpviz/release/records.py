@@ -1,9 +1,9 @@
 """What the release register holds, as frozen records, and the exact arithmetic on them.
 
 Releases of one data set use the same rows, so their costs add up (sequential composition, Dwork & Roth 2014, Theorem 3.16);
-those of disjoint rows do not. A person with several rows loses more: group privacy, the same book, Theorem 2.2 and, with a
-delta, its remark on approximate differential privacy. Epsilons and deltas add up under a cap: that holds however the next
-release is chosen. What the steps of all releases tell together is less (`dpviz.release.check.composed`); no cap counts it.
+those of disjoint rows do not. Every cap and every cost is that of one unit of privacy, such as a person, with all its rows.
+Epsilons and deltas add up under a cap: that holds however the next release is chosen. What the steps of all releases tell
+together is less (`dpviz.release.check.composed`); no cap counts it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -39,7 +39,7 @@ class DataSet:
     """Rows under a name their owner chose. The caps hold for all of them, whichever file they come in.
 
     `unit` is whom the guarantee protects, in the owner's words, such as "one patient", and `rows_per_unit` the most rows such
-    a unit has. The caps, the most that all releases together may cost, and every guarantee are for one row. `declared` says
+    a unit has. The caps, the most that all releases together may cost, and every guarantee are for one unit. `declared` says
     when, ISO 8601 in UTC.
     """
 
@@ -53,7 +53,7 @@ class DataSet:
 
     @property
     def cap(self) -> PrivacyLoss:
-        """The most that all releases together may cost one row."""
+        """The most that all releases together may cost one unit."""
         return PrivacyLoss(self.epsilon_cap, self.delta_cap)
 
     @property
@@ -64,10 +64,8 @@ class DataSet:
 
 def protected(data_set: DataSet | None, rows: Rows) -> Unit:
     """Whom rows protect: in the register's words, and bounded where the encoder kept no more rows of a person."""
-    is_bounded = rows.rows_per_person is not None
-    if data_set is None:
-        return unit_of(rows.schema.rows_per_person, is_bounded=is_bounded)
-    return replace(data_set.protects, is_bounded=is_bounded)
+    found = unit_of(rows.schema.rows_per_person, is_bounded=rows.rows_per_person is not None)
+    return found if data_set is None else replace(found, name=data_set.unit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +85,7 @@ class ReleaseRecord:
     """One release, from the moment its cost is spent; `number` counts all releases of the register.
 
     `token` identifies the request: the same request is never released twice. Times are ISO 8601 in UTC; `finished` is empty until
-    it is released. `learner` and `settings` are arguments of `fit`, `loss` what it cost, add/remove one row. `disclosures` is
+    it is released. `learner` and `settings` are arguments of `fit`, `loss` what it cost one unit. `disclosures` is
     what was taken as public or learned outside the ledger: kind, what, source. `file` is an absolute path, `sha256` its hash,
     empty until it is written.
     """
@@ -156,7 +154,7 @@ class Balance:
 
     @property
     def spent(self) -> PrivacyLoss:
-        """What all releases cost one row together, interrupted ones included, rounded up."""
+        """What all releases cost one unit together, interrupted ones included, rounded up."""
         return self.with_one_more([])
 
     def with_one_more(self, asked: Sequence[PrivacyLoss]) -> PrivacyLoss:
@@ -181,10 +179,9 @@ class Balance:
         if self.has_room_for(loss):
             return
         left, cap, unit = self.left, self.data_set.cap, self.data_set.protects
-        rest, most = unit.loss_of(left), unit.loss_of(cap)
         has_delta = loss.delta or cap.delta
-        kept = f"ε = {number_text(rest.epsilon)}" + (f", δ = {number_text(rest.delta)}" if has_delta else "")
-        of = number_text(most.epsilon) + (f" and {number_text(most.delta)}" if has_delta else "")
+        kept = f"ε = {number_text(left.epsilon)}" + (f", δ = {number_text(left.delta)}" if has_delta else "")
+        of = number_text(cap.epsilon) + (f" and {number_text(cap.delta)}" if has_delta else "")
         raise OverCap(
             signs_spelled(f"This release would cost {loss_text(loss, unit)}; {kept} is left of the cap of {of}."),
             left=left.epsilon,

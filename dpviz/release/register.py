@@ -39,7 +39,7 @@ from dpviz.release.records import (
     UncoveredUse,
     check_caps,
 )
-from dpviz.release.store import Store, default_path, digest, refusal
+from dpviz.release.store import BOOKED, Store, default_path, digest, refusal
 from dpviz.table.role import DataRole
 from dpviz.table.schema import Schema
 from dpviz.table.strict_json import parse_json, read
@@ -53,7 +53,6 @@ ALIKE = 0.5
 _TOKEN = re.compile("[0-9A-Za-z]{1,64}")
 #: A use that is never listed: it holds the digest of the schema at the first inspection of these rows.
 _FIRST_SCHEMA = "the schema at the first look"
-_BOOKED = "token, data_set, started, learner, settings, epsilon, delta, disclosures"
 
 
 class Register(Store):
@@ -358,7 +357,7 @@ class Register(Store):
         disjoint_from: Iterable[str] = (),
         add_rows: bool = False,
     ) -> ReleaseRecord:
-        """Spend `loss`, for good, before a row is touched.
+        """Spend `loss` of one unit, for good, before a row is touched.
 
         `add_rows` assigns the rows as `assign` does, in the same step: whatever is refused here leaves them unassigned. Without
         it they have to be known as rows of the data set, by their fingerprint or by `sums`.
@@ -394,14 +393,14 @@ class Register(Store):
         texts = (json.dumps(settings, sort_keys=True), json.dumps(disclosures))
         content = (token, data_set, now(), learner, texts[0], float(loss.epsilon), float(loss.delta), texts[1])
         mark = self.keyed(digest(*content))
-        booked = dict(zip(_BOOKED.split(", "), content, strict=True))
+        booked = dict(zip(BOOKED.split(", "), content, strict=True))
         self._insert("release", **booked, file=file, seal=mark, digest=mark, state=str(State.STARTED))
 
     def changed_releases(self) -> Iterator[str]:
         """Releases that are not as they were booked, or are gone, a sentence each."""
         with self.reading() as connection:
             numbers = set[int]()
-            for number, mark, *content in connection.execute(f"SELECT number, digest, {_BOOKED} FROM release ORDER BY number"):
+            for number, mark, *content in connection.execute(f"SELECT number, digest, {BOOKED} FROM release ORDER BY number"):
                 numbers.add(number)
                 if self.keyed(digest(*content)) != mark:
                     yield f"Release number {number:,} was changed outside dpviz."

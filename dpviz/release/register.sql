@@ -1,4 +1,4 @@
--- The register, version 5. `digest` and `keyed` are functions of dpviz.
+-- The register, version 6. Every epsilon and delta is that of one unit, with all its rows. `digest` and `keyed` are functions of dpviz.
 CREATE TABLE register (identity TEXT NOT NULL, item TEXT NOT NULL, keyed TEXT NOT NULL, counter INTEGER NOT NULL);
 CREATE TABLE data_set (
     name TEXT PRIMARY KEY NOT NULL,

@@ -127,7 +127,7 @@ def _count(count: int, one: str, many: str) -> str:
 
 @dataclass(frozen=True)
 class ReleaseTerms:
-    """What a release will cost one row, what that tells about it, the claim behind it, and what it takes as public."""
+    """What a release will cost one unit, what it tells about a row, the claim behind it, and what it takes as public."""
 
     loss: PrivacyLoss
     risk: Risk
@@ -135,8 +135,8 @@ class ReleaseTerms:
     assumptions: tuple[Assumption, ...]
 
 
-def preview_terms(schema: Schema, request: FitRequest, *, explored: int | None = None) -> ReleaseTerms:
-    """The terms of a release. Uses no row.
+def preview_terms(schema: Schema, request: FitRequest, *, explored: int | None = None, together: bool = False) -> ReleaseTerms:
+    """The terms of a release. Uses no row. `together`: the rows of a person are held out together; see `FitRequest.risk`.
 
     Raises NotReleasable when a mechanism of the learner has no exact sampler; RefusedRelease when the learner is not private,
     its claim does not hold, or a value taken as public was read from the rows; WrongTask or SchemaError where it does not fit the
@@ -144,7 +144,7 @@ def preview_terms(schema: Schema, request: FitRequest, *, explored: int | None =
     """
     spec = request.spec
     require_task(spec, schema)
-    claim = request.claim(schema)
+    claim = request.claim_of_person(schema)
     if not (claim.is_sound and claim.is_private) or claim.verdict == "none":
         what = f"The privacy claim of {spec.title} is {claim.verdict}. {claim.because}"
         if claim.verdict == "none" or not claim.is_private:
@@ -159,7 +159,7 @@ def preview_terms(schema: Schema, request: FitRequest, *, explored: int | None =
         more = f" and {len(read) - 1:,} more" if len(read) > 1 else ""
         what = f"A released file may hold nothing that was read from the data, but the {first}{more} was."
         raise RefusedRelease(what, remedy="Declare it from public knowledge.")
-    return ReleaseTerms(PrivacyLoss(claim.epsilon, claim.delta), request.risk(schema), claim, taken)
+    return ReleaseTerms(claim.loss, request.risk(schema, together=together), claim, taken)
 
 
 def release(
@@ -197,18 +197,17 @@ def release(
     balance = register.balance(data_set)
     data, known = rows_of(rows, schema), balance.data_set
     request = request.at(epsilon=balance.fitting(request.settings.epsilon))  # or what is left, where only rounding differs
-    terms = preview_terms(data.schema, request)
+    terms = preview_terms(data.schema, request, together=data.rows_per_person is not None)
     if isinstance(data, CountedRows) and data.whereabouts:
         place = Assumption("place", "", data.whereabouts, Status.DECLARED)
         terms = replace(terms, assumptions=(*terms.assumptions, place))
     require_counts(request.spec, data, request.settings.test_share)
     if data.not_row_wise:
         raise NotRowWise(data.not_row_wise)
-    is_said = data.rows_per_person is not None or data.schema.rows_per_person > 1
-    if is_said and data.schema.rows_per_person != known.rows_per_unit:
+    if data.schema.rows_per_person != known.rows_per_unit:
         declared, used = known.rows_per_unit, data.schema.rows_per_person
-        what = f"The data set declares at most {declared:,} rows for {known.unit!r}; of each person at most {used:,} are used."
-        raise RefusedRelease(what, where=data_set, remedy="Keep as many rows of each person as the data set declares.")
+        what = f"The data set declares at most {declared:,} rows for {known.unit!r}; the schema of these rows says {used:,}."
+        raise RefusedRelease(what, where=data_set, remedy=f"Give the schema as many: rows_per_person = {declared:,}.")
     require_source(register, data)
     if not accept_rows and (doubtful := doubts(data)):
         if known.role is DataRole.PRIVATE:
@@ -249,7 +248,7 @@ def require_source(register: Register, data: Any) -> None:
 
 def _require_as_promised(result: FitResult, terms: ReleaseTerms) -> None:
     """What was done must not cost more than was booked; otherwise nothing is written."""
-    spent = result.ledger.guarantee
+    spent = result.spent
     is_covered = spent.epsilon <= terms.loss.epsilon and spent.delta <= terms.loss.delta
     if not (result.released and result.seed is None and is_covered):
         raise RefusedRelease(

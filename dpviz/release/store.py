@@ -10,23 +10,26 @@ import errno
 import hashlib
 import hmac
 import json
+import math
 import os
 import sqlite3
 import stat
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from fractions import Fraction
 from pathlib import Path
 from time import monotonic, sleep, time
 from typing import Any
 
+from dpviz.accounting.guarantee import PrivacyLoss, for_unit, round_down
 from dpviz.errors import RegisterError, place
 from dpviz.files import left_behind, write_whole
 from dpviz.installation import lessons_only
 from dpviz.randomness import random_128_bits
 
 #: The version of the tables; those of before are imported.
-VERSION = 5
+VERSION = 6
 _SCHEMA = Path(__file__).with_name("register.sql")
 #: The environment variable that names the register's file.
 VARIABLE = "DPVIZ_REGISTER"
@@ -191,6 +194,9 @@ class Store:
         self._require_closed()
         with self._disk_errors():
             self._now.key, _ = read_key(self.path)
+        self._require_key(connection)
+
+    def _require_key(self, connection: sqlite3.Connection) -> None:
         first = connection.execute("SELECT item, keyed FROM register").fetchone()
         if first is None or self.keyed(first[0]) != first[1]:
             raise refusal("key", self.path)
@@ -230,6 +236,11 @@ class Store:
                 _import(connection, version, self.keyed)
                 with self._disk_errors():
                     keep_counter(self.path, counter_of(connection) + is_old)
+            if version < 6:
+                with self._disk_errors():
+                    self._now.key, _ = read_key(self.path)
+                self._require_key(connection)  # without it what was changed outside could not be told from what was booked
+                count_units(connection, self.keyed)
             if version < VERSION:  # else another process has done it
                 connection.execute(f"PRAGMA user_version = {VERSION}")
                 connection.execute(f"PRAGMA application_id = {APPLICATION}")
@@ -270,8 +281,7 @@ def _import(connection: sqlite3.Connection, version: int, keyed: Callable[[str],
         first = next(row for row in old["entry"] if row["number"] == 1)
     heads = {row["item"]: row["head"] for row in reversed(old.get("entry", [])) if row["kind"] == "release"}
     for row in old.get("release", ()):
-        booked = ("token", "data_set", "started", "learner", "settings", "epsilon", "delta", "disclosures")
-        row |= {"digest": keyed(digest(*map(row.__getitem__, booked))), "seal": heads.get(digest(row["token"]), "")}
+        row |= {"digest": keyed(digest(*map(row.__getitem__, BOOKED.split(", ")))), "seal": heads.get(digest(row["token"]), "")}
     about = (first["head"][:16], first["item"], first["content"], max(1, len(old.get("entry", ()))))
     connection.execute("INSERT INTO register VALUES (?, ?, ?, ?)", about)
     for name in ("data_set", "cap_change", "fingerprint", "release", "exploration", "restoration"):
@@ -279,6 +289,66 @@ def _import(connection: sqlite3.Connection, version: int, keyed: Callable[[str],
             marks = ", ".join("?" * len(row))
             connection.execute(f"INSERT INTO {name} ({', '.join(row)}) VALUES ({marks})", tuple(row.values()))
     connection.execute("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'release'", (last,))
+
+
+# --- from version 5 on to 6: caps and costs, which were those of one row, are those of one unit
+
+#: Columns of a release whose content its digest keeps.
+BOOKED = "token, data_set, started, learner, settings, epsilon, delta, disclosures"
+#: The largest delta that the tables hold.
+_MOST_DELTA = math.nextafter(1.0, 0.0)
+
+
+def count_units(connection: sqlite3.Connection, keyed: Callable[[str], str]) -> None:
+    """Convert caps and costs of data sets whose units have several rows, in the open transaction.
+
+    A cost becomes that of a unit by group privacy (`for_unit`), and so does a cap; but of a cap on delta what is left is no more
+    than what was left for a unit before. A release that was changed outside stays one that was.
+    """
+    units = "SELECT name, rows_per_unit, epsilon_cap, delta_cap FROM data_set WHERE rows_per_unit > 1"
+    found = connection.execute(units).fetchall()
+    triggers = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall() if found else []
+    for name, _ in triggers:
+        connection.execute(f"DROP TRIGGER {name}")
+    for name, rows, *cap in found:
+        releases = connection.execute(f"SELECT number, digest, {BOOKED} FROM release WHERE data_set = ?", (name,)).fetchall()
+        losses = [PrivacyLoss(*content[5:7]) for _, _, *content in releases]
+        for (number, mark, *content), loss in zip(releases, losses, strict=True):
+            now = [*content[:4], _settings_of_unit(content[4], rows), *_of_unit(loss, rows), content[7]]
+            seal = keyed(digest(*now)) if keyed(digest(*content)) == mark else mark
+            values = (*now[4:7], seal, number)
+            connection.execute("UPDATE release SET settings = ?, epsilon = ?, delta = ?, digest = ? WHERE number = ?", values)
+        caps = "SELECT number, epsilon_cap, delta_cap FROM cap_change WHERE data_set = ?"
+        for number, *before in connection.execute(caps, (name,)).fetchall():
+            after = _cap_of_unit(PrivacyLoss(*before), losses if before == cap else [], rows)
+            connection.execute("UPDATE cap_change SET epsilon_cap = ?, delta_cap = ? WHERE number = ?", (*after, number))
+        after = _cap_of_unit(PrivacyLoss(*cap), losses, rows)
+        connection.execute("UPDATE data_set SET epsilon_cap = ?, delta_cap = ? WHERE name = ?", (*after, name))
+    for _, sql in triggers:
+        connection.execute(sql)
+
+
+def _of_unit(loss: PrivacyLoss, rows: int) -> tuple[float, float]:
+    found = for_unit(loss, rows)
+    return found.epsilon, min(found.delta, _MOST_DELTA)
+
+
+def _cap_of_unit(cap: PrivacyLoss, losses: list[PrivacyLoss], rows: int) -> tuple[float, float]:
+    """At most what the cap was for a unit: what was spent of delta, and what was left."""
+    epsilon = sum((Fraction(loss.epsilon) for loss in losses), Fraction(0))
+    delta = sum((Fraction(loss.delta) for loss in losses), Fraction(0))
+    left = [max(0.0, round_down(Fraction(most) - spent)) for most, spent in ((cap.epsilon, epsilon), (cap.delta, delta))]
+    known = sum((Fraction(_of_unit(loss, rows)[1]) for loss in losses), Fraction(_of_unit(PrivacyLoss(*left), rows)[1]))
+    return round_down(Fraction(cap.epsilon) * rows), min(_of_unit(cap, rows)[1], round_down(known), _MOST_DELTA)
+
+
+def _settings_of_unit(settings: str, rows: int) -> str:
+    """Arguments of a fit: their epsilon and delta, if any, of a unit too."""
+    given = json.loads(settings)
+    if "epsilon" in given:
+        given["epsilon"], delta = _of_unit(PrivacyLoss(given["epsilon"], given.get("delta") or 0.0), rows)
+        given |= {"delta": delta} if given.get("delta") else {}
+    return json.dumps(given, sort_keys=True)
 
 
 def _is_behind_its_head(connection: sqlite3.Connection, version: int, kept: str) -> bool:

@@ -14,8 +14,8 @@ import numpy as np
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from dpviz.accounting.claim import Claim, Disclosure
-from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
-from dpviz.accounting.ledger import LedgerRow
+from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss, guarantee
+from dpviz.accounting.ledger import LedgerRow, ledger_from
 from dpviz.accounting.risk import StatedRisk
 from dpviz.models.base import Model
 from dpviz.models.document import NodeBody, model_body
@@ -28,13 +28,32 @@ from dpviz.version import VERSION
 UNRECORDED = "Not recorded in any register: nobody adds its cost to that of other releases of the same rows."
 
 
+_SETTINGS = {
+    "required": ["epsilon", "max_depth", "depth", "delta"],
+    "properties": {"rows_per_person": {"type": "integer", "minimum": 1}},
+}
+
+
 class LearnerEntry(Struct):
-    """What was trained: `depth` is that of the plan."""
+    """What was trained: `depth` is that of the plan.
+
+    Epsilon and delta of the `settings` are those of one person with up to `rows_per_person` rows, which stands among them; of
+    one row where it does not.
+    """
 
     name: FilledText
-    settings: Annotated[dict[str, Any], Meta(extra_json_schema={"required": ["epsilon", "max_depth", "depth", "delta"]})]
+    settings: Annotated[dict[str, Any], Meta(extra_json_schema=_SETTINGS)]
     parameters: dict[str, Any]
     depth: Annotated[int, Meta(ge=0)]
+
+    @property
+    def rows_per_person(self) -> int:
+        """The rows of a person whose epsilon and delta the settings are."""
+        return read(_Rows, self.settings, "learner.settings").rows_per_person
+
+
+class _Rows(Struct):
+    rows_per_person: Annotated[int, Meta(ge=1, lt=2**31)] = 1
 
 
 class Noise(Struct, omit_defaults=True):
@@ -46,7 +65,7 @@ class Noise(Struct, omit_defaults=True):
 
 
 class PerPerson(Struct):
-    """What it costs one `unit` with at most `rows` rows; it follows from the guarantee for one row.
+    """What it costs one `unit` with at most `rows` rows; it follows from the ledger, or from the guarantee for one row.
 
     `unit`: the owner's word for one person, such as "one patient". `bounded`: no more rows of a person were used; false where
     that is the owner's word.
@@ -59,11 +78,10 @@ class PerPerson(Struct):
     bounded: bool = True
 
     @classmethod
-    def of(cls, unit: Unit, row: PrivacyLoss) -> "PerPerson | UnsetType":
-        """For a unit where one row costs `row`; nothing for a row."""
+    def of(cls, unit: Unit, loss: PrivacyLoss) -> "PerPerson | UnsetType":
+        """For a unit that loses `loss`; nothing for a row."""
         if unit.is_row:
             return UNSET
-        loss = unit.loss_of(row)
         return cls(unit.rows, loss.epsilon, loss.delta, unit.name or UNSET, unit.is_bounded)
 
 
@@ -92,6 +110,12 @@ class Statement(Struct, kw_only=True):
         """Whom the guarantee protects."""
         person = self.per_person
         return ROW if isinstance(person, UnsetType) else Unit(person.rows, person.unit or "", person.bounded)
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """What its unit loses."""
+        person = self.per_person
+        return self.guarantee if isinstance(person, UnsetType) else PrivacyLoss(person.epsilon, person.delta)
 
 
 class Estimate(Struct, frozen=True):
@@ -207,10 +231,16 @@ def statement_of(document: Any) -> Statement:
     if found.neighbours != NEIGHBOURS:
         raise wrong(f"This must be {NEIGHBOURS!r}; got {found.neighbours!r:.60}.", "privacy.neighbours")
     assert isinstance(found.steps, tuple)
-    person = found.per_person  # what is said about a person follows from what is said about a row
-    if not isinstance(person, UnsetType) and found.unit.loss_of(found.guarantee) != PrivacyLoss(person.epsilon, person.delta):
-        raise wrong("This does not follow from the guarantee for one row.", "privacy.per_person")
+    if found.loss != found.unit.loss_of(found.guarantee):  # as in files of before: what is said of a person follows from a row's
+        ours = guarantee(ledger_from(found.ledger, "privacy.ledger").event, found.unit.rows)
+        if not (_is_same(found.loss.epsilon, ours.epsilon) and _is_same(found.loss.delta, ours.delta)):
+            raise wrong("This does not follow from the steps of the ledger.", "privacy.per_person")
     return found
+
+
+def _is_same(one: float, other: float) -> bool:
+    """But for the last digits, in which mathematical functions differ between computers."""
+    return one == other or math.isclose(one, other, rel_tol=1e-9)
 
 
 def learner_of(document: Any) -> LearnerEntry:

@@ -12,7 +12,7 @@ from msgspec import UNSET
 
 from dpviz.accounting.claim import Claim, Disclosure, why_uncovered
 from dpviz.accounting.events import Event
-from dpviz.accounting.guarantee import PrivacyLoss, guarantee
+from dpviz.accounting.guarantee import PrivacyLoss, guarantee, of_person
 from dpviz.accounting.ledger import Ledger, ledger_entries
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.accounting.risk import Risk, StatedRisk, risk_entries
@@ -65,10 +65,11 @@ class FitResult:
     learner: str
     model: Model  #: Holds released values only
     ledger: Ledger  #: What was spent, and what it composes to
-    claim: Claim  #: What the paper claims, and our verdict
+    claim: Claim  #: What the paper claims that a row loses, and our verdict
     plan: BudgetPlan  #: What was allowed to be spent
     params: Any  #: The learner's own parameters
-    settings: Any  #: Epsilon, depths and delta that were asked for; like `params` of a type that learners declare
+    #: Depths, and epsilon and delta of a person with `plan.rows_per_person` rows, as asked for; a type that learners declare
+    settings: Any
     schema: Schema
     disclosures: tuple[Disclosure, ...]  #: What the result reveals that the ledger does not cover
     noise: str  #: "simulation" or "release"
@@ -86,7 +87,7 @@ class FitResult:
     def __repr__(self) -> str:
         """A few lines: what was trained, what it costs, and whether it is a release."""
         why_not = why_uncovered(self.disclosures, is_exact=self.releasable)
-        found = verdict(self.claim, self.ledger.guarantee, released=self.released, why_not=why_not, unit=self.unit)
+        found = verdict(self.claim_of_person, self.spent, released=self.released, why_not=why_not, unit=self.unit)
         about = f"{self.learner!r} predicts {self.schema.target.name!r:.40} from {listed_names(self.schema.feature_names)}"
         return f"FitResult({about}\n  {signs_spelled(found.headline)}\n  {self.not_released_because or 'A release.'})"
 
@@ -131,7 +132,7 @@ class FitResult:
 
     @cached_property
     def risk(self) -> Risk:
-        """What the result lets others learn about one row; about a person with k rows `.for_rows(k)`.
+        """What the result lets others learn about one row; about a person `result.risk.for_rows(result.unit.rows)`.
 
         Steps that came about may be fewer because of the rows, so it is that of all that might have.
         """
@@ -139,13 +140,30 @@ class FitResult:
 
     @property
     def guarantee(self) -> PrivacyLoss:
-        """The privacy loss under add/remove one row, whatever the rows; see `risk`."""
-        return guarantee(self.risk.event)
+        """What a person loses, all rows of whom come or go together, whatever the rows; see `risk`. By default that of a row."""
+        return self._of_unit(self.risk.event)
+
+    @property
+    def spent(self) -> PrivacyLoss:
+        """The same by the steps of the ledger alone, which may be fewer."""
+        return self._of_unit(self.ledger.event)
 
     @property
     def per_person(self) -> PrivacyLoss | None:
-        """What it costs one person, all rows of whom come or go together; None where the rows are not bound to persons."""
-        return None if self.unit.is_row else self.unit.loss_of(self.ledger.guarantee)
+        """As `spent`; None where the rows are not bound to persons."""
+        return None if self.unit.is_row else self.spent
+
+    @property
+    def claim_of_person(self) -> Claim:
+        """What the paper claims that a person loses."""
+        is_of_person = self.plan.rows_per_person == self.unit.rows
+        return self.claim.of(of_person(self.claim.loss, self.unit.rows) if is_of_person else self.unit.loss_of(self.claim.loss))
+
+    def _of_unit(self, event: Event) -> PrivacyLoss:
+        """A file of before, whose settings are a row's, states what any mechanism with the row's loss costs a person."""
+        if self.plan.rows_per_person == self.unit.rows:
+            return guarantee(event, self.unit.rows)
+        return self.unit.loss_of(guarantee(event))
 
     def predict(self, rows: Any) -> np.ndarray:
         """Names of classes, or numbers, for new rows: a frame, a table, a file, or encoded rows; no target is needed.
@@ -203,12 +221,14 @@ class FitResult:
         """
         asked = asdict(self.settings) | {"delta": self.settings.delta or 0.0}
         settings = {name: value for name, value in asked.items() if value is not None}  # such as a test's share
+        if self.plan.rows_per_person > 1:  # else they are those of a row
+            settings["rows_per_person"] = self.plan.rows_per_person
         warning = self.not_released_because
         source = self.noise if warning is None or self.noise == "simulation" else "exact samplers"
         seed = UNSET if warning is None or self.seed is None else self.seed
         statement = Statement(
             guarantee=self.ledger.guarantee,
-            per_person=PerPerson.of(self.unit, self.ledger.guarantee),
+            per_person=PerPerson.of(self.unit, self.spent),
             risk=read(tuple[StatedRisk, ...], risk_entries(self.risk, self.rows_per_person)) or UNSET,
             claim=self.claim,
             ledger=tuple(ledger_entries(self.ledger)),

@@ -1,7 +1,7 @@
 """What may be said about the privacy of a result: the one type, and the one writer of its sentences.
 
-A ledger composes to the loss of one row. Where the rows of one person come or go together, what counts is the loss of all of
-them: it leads every sentence, and the row's number stands second.
+Every loss here is that of one unit of privacy: of a person, all of whose rows come or go together; of a row where a person has
+one. What one of several rows loses stands in the ledger's table alone.
 """
 
 import math
@@ -56,7 +56,7 @@ class Unit:
         return NEIGHBOURS if self.rows == 1 else f"add/remove {self.described}"
 
     def loss_of(self, row: PrivacyLoss) -> PrivacyLoss:
-        """What it costs one of them, where one row costs `row`: rows epsilon; see `for_unit`."""
+        """What any mechanism costs one of them that costs `row` of one row: rows epsilon; see `for_unit`."""
         return for_unit(row, self.rows)
 
 
@@ -68,14 +68,14 @@ def unit_of(rows_per_person: int, *, is_bounded: bool) -> Unit:
     return Unit(rows_per_person, is_bounded=is_bounded)
 
 
-def right_guesses(row: PrivacyLoss, unit: Unit = ROW, risk: Risk | None = None) -> float:
-    """The most right guesses of 100 whether one unit is in the data, at even odds before; a coin reaches 50.
+def right_guesses(loss: PrivacyLoss, unit: Unit = ROW, risk: Risk | None = None) -> float:
+    """The most right guesses of 100 whether one unit, which loses `loss`, is in the data, at even odds before; a coin reaches 50.
 
     `risk` is what one row risks by the steps that were really run, which is composed to the unit's rows. Without it this is the
     plain bound for any mechanism with this loss, e^eps / (1 + e^eps) + delta, the best any test can do.
     """
-    if risk is None or not row.is_finite:
-        return 100 * unit.loss_of(row).guesses_right
+    if risk is None or not loss.is_finite:
+        return 100 * loss.guesses_right
     return 100 * risk.for_rows(unit.rows).guesses()
 
 
@@ -84,39 +84,31 @@ def bare_text(loss: PrivacyLoss) -> str:
     return f"ε = {number_text(loss.epsilon)}" + (f", δ = {number_text(loss.delta)}" if loss.delta else "")
 
 
-def loss_text(row: PrivacyLoss, unit: Unit = ROW) -> str:
-    """A loss with its neighbouring relation, the unit's first: "ε = 3 (add/remove one patient, up to 3 rows; one row: ε = 1)"."""
-    of_row = f"; one row: {bare_text(row)}" if unit.rows > 1 else ""
-    return f"{bare_text(unit.loss_of(row))} ({unit.neighbours}{of_row})"
+def loss_text(loss: PrivacyLoss, unit: Unit = ROW) -> str:
+    """A unit's loss with its neighbouring relation, as in "ε = 3 (add/remove one patient, up to 3 rows)"."""
+    return f"{bare_text(loss)} ({unit.neighbours})"
 
 
-def short_text(row: PrivacyLoss, unit: Unit = ROW) -> str:
-    """The same where the screen says the relation once for all: "ε = 3 (one row: ε = 1)"."""
-    of_row = f" (one row: {bare_text(row)})" if unit.rows > 1 else ""
-    return f"{bare_text(unit.loss_of(row))}{of_row}"
-
-
-def odds_text(row: PrivacyLoss, unit: Unit = ROW, risk: Risk | None = None) -> str:
-    """The loss as odds: how many of 100 fair guesses whether one unit is in the data can be right, and of one row second.
+def odds_text(loss: PrivacyLoss, unit: Unit = ROW, risk: Risk | None = None) -> str:
+    """The loss as odds: how many of 100 fair guesses whether one unit is in the data can be right.
 
     `risk` as in `right_guesses`; without it the sentence says that it is about any mechanism.
     """
-    if not row.is_finite:
+    if not loss.is_finite:
         return f"Nothing limits what can be learned about {unit.words}."
     guessing = f"Someone guessing whether {unit.words} {'was used' if unit.is_row else 'is in the data'}"
-    hundredths = right_guesses(row, unit, risk)
-    aside = f" (one row: {times_text(right_guesses(row, ROW, risk))})" if unit.rows > 1 else ""
+    hundredths = right_guesses(loss, unit, risk)
     whatever = "" if risk is not None else ", whatever the algorithm"
     if hundredths > 99:
-        return f"{guessing} may be right more than 99 times in 100{aside}: hardly any protection."
-    return f"{guessing} is right {at_most_text(hundredths)} times in 100{aside}{whatever}; a coin flip, 50."
+        return f"{guessing} may be right more than 99 times in 100: hardly any protection."
+    return f"{guessing} is right {at_most_text(hundredths)} times in 100{whatever}; a coin flip, 50."
 
 
-def plain_bound_text(row: PrivacyLoss, unit: Unit = ROW) -> str:
+def plain_bound_text(loss: PrivacyLoss, unit: Unit = ROW) -> str:
     """What epsilon alone allows: the bound for any mechanism, which stands one click away from that of the mechanism at hand."""
-    if not row.is_finite:
+    if not loss.is_finite:
         return ""
-    return f"Any algorithm with {loss_text(row, unit)}: {at_most_text(right_guesses(row, unit))} times in 100."
+    return f"Any algorithm with {loss_text(loss, unit)}: {at_most_text(right_guesses(loss, unit))} times in 100."
 
 
 def at_most_text(hundredths: float) -> str:
@@ -134,7 +126,7 @@ def times_text(hundredths: float) -> str:
 class Verdict:
     """What may be said of a result: a headline and its reason; `kind` decides icon and colour.
 
-    `proven` is what can be relied on for one row, infinite when nothing can; `unit` is whom that protects. `risk` is what one
+    `proven` is what can be relied on for one unit, infinite when nothing can; `unit` is whom that protects. `risk` is what one
     row risks by the steps that were run, None where they are not known.
     """
 
@@ -153,7 +145,7 @@ class Verdict:
     @property
     def per_person(self) -> PrivacyLoss:
         """What can be relied on for one unit, all of whose rows come or go together."""
-        return self.unit.loss_of(self.proven)
+        return self.proven
 
     @property
     def odds(self) -> str:
@@ -204,8 +196,8 @@ def verdict(
 ) -> Verdict:
     """What may be said about a result: guaranteed, would be guaranteed if released, or not guaranteed, because.
 
-    `guarantee` is what its ledger composes to for one row, `released` whether it came from exact samplers without a seed, and
-    `why_not` what `why_uncovered` says. `risk` is that of the steps of this ledger.
+    `claim` and `guarantee`, what its ledger composes to, are those of one unit; `released` says whether it came from exact
+    samplers without a seed, `why_not` what `why_uncovered` says. `risk` is what one row risks by the steps of this ledger.
 
     A violated claim whose ledger is no larger refutes the ledger too (a step costs more than it says): then nothing is said to
     be bounded. A larger finite ledger is still a bound, only not the one that is claimed.
@@ -222,7 +214,7 @@ def _without_risk(claim: Claim, guarantee: PrivacyLoss, released: bool, why_not:
         return _of_a_sound_claim(claim, guarantee, released, why_not, unit)
     kind: Kind = "violated" if claim.verdict == "violated" else "unproven"
     fate = "violated" if kind == "violated" else "not proven"
-    asked = loss_text(PrivacyLoss(claim.epsilon, claim.delta), unit)
+    asked = loss_text(claim.loss, unit)
     headline = f"Not guaranteed, because the claim of {asked} is {fate}"
     if proven.is_finite:
         headline += f"; the steps prove {loss_text(proven, unit)}"

@@ -1,9 +1,10 @@
 """Parameters of learners as data: each field carries label, help and range; checks, messages and widgets all come from it."""
 
 import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
+from dpviz.accounting.guarantee import epsilon_of_row
 from dpviz.errors import ParameterError, UnknownName
 from dpviz.results.verdict import DELTA
 from dpviz.table.checked_numbers import is_number, is_whole
@@ -140,14 +141,14 @@ class NoParams:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Settings that every learner has.
+    """Settings that every learner has. Epsilon and delta are those of a person; see `Schema.rows_per_person`.
 
     `max_depth` caps the depth; `depth` is "auto" (the learner's public depth rule if it has one, else max_depth) or a fixed
     number of levels. `test_share` is the part of the rows held out at random for a private test result; None: the learner's rule.
     `groups` names the categorical feature by which the test counts; None: all rows together.
     """
 
-    epsilon: float = number(1.0, "Epsilon", "Privacy loss, add/remove one row.", low=1e-6, high=1e6)
+    epsilon: float = number(1.0, "Epsilon", "Privacy loss of a person, all rows of whom come or go together.", low=1e-6, high=1e6)
     max_depth: int = whole(4, "Largest depth", "The tree has at most this many levels of rules.", low=1, high=12)
     depth: int | Literal["auto"] = field(default="auto", metadata={"control": None})
     delta: float | None = field(default=None, metadata={"control": None})
@@ -175,6 +176,18 @@ class Settings:
         if not about.accepts(value):
             raise ParameterError("fit", name, value, allowed)
         object.__setattr__(self, name, about.settled(value))
+
+    def of_row(self, rows: int) -> "Settings":
+        """The settings for each of the `rows` of a person: an equal part of epsilon. Raises ParameterError for too little."""
+        if rows == 1:
+            return self
+        limit = controls_of(Settings)["epsilon"]
+        assert limit is not None
+        part = epsilon_of_row(self.epsilon, rows)
+        if not limit.accepts(part):
+            allowed = f"at least {limit.low:g} for every row, of which a person has {rows:,}"
+            raise ParameterError("fit", "epsilon", self.epsilon, allowed)
+        return replace(self, epsilon=part)
 
     def needed_delta(self, learner: str, usual: float) -> float:
         """The delta of a learner that needs one: `usual` unless another is asked for. Raises ParameterError for 0."""

@@ -93,7 +93,7 @@ def split_epsilon(
         categorical_node=categorical,
         leaf=round_down(Fraction(epsilon) - above_leaves),  # all that is left, so that the claim is met and never exceeded
         set_by="rule: half at most" if leaf < needed else "rule: error bound",
-        notes=(_leaf_note(needed, leaf, n_public, depth, max_leaf_error),),
+        notes=(_leaf_note(needed, leaf, schema, depth, max_leaf_error),),
         replaced=_replaced_error(needed, leaf, max_leaf_error),
     )
 
@@ -118,11 +118,11 @@ def _replaced_error(needed: float, leaf: float, max_leaf_error: float) -> tuple[
     return (f"{held}: labels get half of epsilon at most.",)
 
 
-def _leaf_note(needed: float, leaf: float, n_public: int, depth: int, max_leaf_error: float) -> str:
-    aim = f"to lose at most {max_leaf_error:.3g} of accuracy"
-    bound = f"Corollary 1: labels for {2**depth} leaves and n = {n_public:,} need ε = {needed:.4g} {aim}"
+def _leaf_note(needed: float, leaf: float, schema: Schema, depth: int, max_leaf_error: float) -> str:
+    rows, aim = schema.rows_per_person, f"to lose at most {max_leaf_error:.3g} of accuracy"
+    bound = f"Corollary 1: labels for {2**depth} leaves and n = {schema.n_public:,} need ε = {needed * rows:.4g} {aim}"
     if leaf < needed:
-        return f"{bound}; half of ε, {leaf:.4g}, is the most they get."
+        return f"{bound}; half of ε, {leaf * rows:.4g}, is the most they get."
     return f"{bound}; that is what they get."
 
 

@@ -11,7 +11,7 @@ from dpviz.charts.theme import ASKED, INTERRUPTED, LIGHT, OVER_CAP, RELEASED
 from dpviz.charts.wording import capital, counted
 from dpviz.release.check import composed
 from dpviz.release.records import Balance, CapChange, State, UncoveredUse, total
-from dpviz.results.verdict import ROW, Unit, loss_text, odds_text, right_guesses, short_text, times_text
+from dpviz.results.verdict import Unit, bare_text, loss_text, odds_text, right_guesses, times_text
 from dpviz.results.wording import number_text
 
 #: What adds up under every cap.
@@ -36,9 +36,8 @@ def spent_segments(balance: Balance, asked: PrivacyLoss | None) -> list[tuple[st
 
 def spent_chart(balance: Balance, asked: PrivacyLoss | None) -> Chart:
     """One bar from 0 to the cap, which is a line, in epsilons of the unit."""
-    unit = balance.data_set.protects
-    segments = [(what, per_unit(epsilon, unit)) for what, epsilon in spent_segments(balance, asked)]
-    cap, title = per_unit(balance.data_set.epsilon_cap, unit), f"ε ({escape(unit.neighbours)})"
+    unit, segments = balance.data_set.protects, spent_segments(balance, asked)
+    cap, title = balance.data_set.epsilon_cap, f"ε ({escape(unit.neighbours)})"
     end = 1.02 * max(cap, sum(size for _, size in segments))
     across = {"range": [0, end], "title": title, "zeroline": False}
     down, legend = {"visible": False, "fixedrange": True}, LEGEND_ABOVE | {"y": 1.4, "traceorder": "normal"}
@@ -54,20 +53,18 @@ def spent_chart(balance: Balance, asked: PrivacyLoss | None) -> Chart:
 
 def spent_sentence(balance: Balance) -> str:
     """What was spent for good and what is left, in a sentence or two; the relation is said beside it."""
-    unit, spent, count = balance.data_set.protects, balance.spent, len(balance.releases)
-    cap = PrivacyLoss(balance.data_set.epsilon_cap)
+    spent, count, cap = balance.spent, len(balance.releases), balance.data_set.epsilon_cap
     if not count:
-        return f"Nothing was released yet: all of {short_text(cap, unit)} is left."
-    above = " It is above the cap." if spent.epsilon > cap.epsilon else ""
-    left, most = (tuple(number_text(per_unit(it, one)) for one in (unit, ROW)) for it in (balance.left.epsilon, cap.epsilon))
-    of_row = f" (one row: {left[1]} of {most[1]})" if unit.rows > 1 else ""
-    paid = f"Permanently spent by {counted(count, 'release')}: {short_text(spent, unit)}"
-    return f"{paid}. Left: ε = {left[0]} of {most[0]}{of_row}.{above}"
+        return f"Nothing was released yet: all of {bare_text(PrivacyLoss(cap))} is left."
+    above = " It is above the cap." if spent.epsilon > cap else ""
+    paid = f"Permanently spent by {counted(count, 'release')}: {bare_text(spent)}"
+    return f"{paid}. Left: ε = {number_text(balance.left.epsilon)} of {number_text(cap)}.{above}"
 
 
 def composed_sentence(balance: Balance) -> str:
     """What all releases tell by what was run, and when that account holds; empty for fewer than two."""
-    found, unit = composed(balance.releases), balance.data_set.protects
+    unit = balance.data_set.protects
+    found = composed(balance.releases, unit.rows)
     if found is None:
         return ""
     loss = f"{loss_text(found.loss, unit)}. " if found.loss.is_finite else ""
@@ -79,7 +76,7 @@ def composed_sentence(balance: Balance) -> str:
 
 
 def odds_rows(balance: Balance, this: PrivacyLoss | None, risk: Risk | None = None, *, is_booked: bool = False) -> Rows:
-    """How many guesses can be right, by this release alone and by all releases of these rows together, the unit first.
+    """How many guesses about one unit can be right, by this release alone and by all releases of these rows together.
 
     `risk` is that of this release. Several releases have the bound for any algorithms: whoever makes one has seen those before,
     and their epsilons add up even so. `is_booked`: this release is one of those of the balance.
@@ -88,23 +85,10 @@ def odds_rows(balance: Balance, this: PrivacyLoss | None, risk: Risk | None = No
     together, is_one = balance.with_one_more(asked), len([*balance.releases, *asked]) == 1
     alone = this or PrivacyLoss(0.0)
     losses = {"by this release alone": (alone, risk), "by all releases together": (together, risk if is_one else None)}
-    unit, rows = balance.data_set.protects, []
-    for who, one in ((capital(unit.described), unit), *([("One row", ROW)] if unit.rows > 1 else [])):
-        times = {name: times_text(right_guesses(loss, one, of)) for name, (loss, of) in losses.items()}
-        said = {name: f"at most {number}" if number.isdigit() else number for name, number in times.items()}
-        rows.append({"what is promised": f"{who}: right guesses of 100, in or out"} | said)
-    return rows
-
-
-def epsilon_cells(name: str, row: float, unit: Unit) -> dict[str, str]:
-    """Cells of a table: the epsilon of one unit, and beside it that of one row; the relation is said above the table."""
-    cells = {f"{name}, {unit.words}": number_text(per_unit(row, unit))}
-    return cells | ({f"{name}, one row": number_text(row)} if unit.rows > 1 else {})
-
-
-def per_unit(row: float, unit: Unit) -> float:
-    """The epsilon of one unit, where that of a row is `row`."""
-    return unit.loss_of(PrivacyLoss(row)).epsilon
+    unit = balance.data_set.protects
+    times = {name: times_text(right_guesses(loss, unit, of)) for name, (loss, of) in losses.items()}
+    said = {name: f"at most {number}" if number.isdigit() else number for name, number in times.items()}
+    return [{"what is promised": f"{capital(unit.described)}: right guesses of 100, in or out"} | said]
 
 
 def moment(at: str) -> str:
@@ -114,7 +98,7 @@ def moment(at: str) -> str:
 
 def history_rows(balance: Balance) -> list[dict[str, Any]]:
     """Every release of a data set with the running total, interrupted ones too."""
-    entries = balance.releases
+    entries, words = balance.releases, balance.data_set.protects.words
     return [
         {
             "no": entry.number,
@@ -126,8 +110,8 @@ def history_rows(balance: Balance) -> list[dict[str, Any]]:
                 for name, value in entry.settings.items()
                 if name != "epsilon"
             ),
-            **epsilon_cells("ε", entry.loss.epsilon, balance.data_set.protects),
-            **epsilon_cells("running total", total(e.loss for e in entries[: place + 1]).epsilon, balance.data_set.protects),
+            f"ε, {words}": number_text(entry.loss.epsilon),
+            f"running total, {words}": number_text(total(e.loss for e in entries[: place + 1]).epsilon),
             "assumptions": len(entry.disclosures),
             "SHA-256": entry.sha256[:16] or "no file",
         }
@@ -140,8 +124,8 @@ def cap_rows(changes: Sequence[CapChange], unit: Unit) -> Rows:
     return [
         {
             "since (UTC)": moment(change.at),
-            **epsilon_cells("cap on ε", change.epsilon_cap, unit),
-            "cap on δ, one row": number_text(change.delta_cap),
+            f"cap on ε, {unit.words}": number_text(change.epsilon_cap),
+            f"cap on δ, {unit.words}": number_text(change.delta_cap),
             "set by": change.made_by or ("not said" if place else "declared"),
             "reason": change.reason,
         }

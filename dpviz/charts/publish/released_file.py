@@ -82,7 +82,7 @@ def sentences(found: CheckedFile) -> list[tuple[str, str]]:
     """(name, sentence), the most important first."""
     guaranteed, costs = cost_sentences(found)
     ledger = found.result.ledger
-    steps = f"{capital(counted(len(ledger.rows()), 'step'))}, added up again: {loss_text(ledger.guarantee, found.result.unit)}."
+    steps = f"{capital(counted(len(ledger.rows()), 'step'))}, added up again: {loss_text(found.result.spent, found.result.unit)}."
     told = [("Register", place_sentence(found)), ("Guarantee", guaranteed), ("Costs", costs), ("Steps", steps)]
     return told if found.balance is None else [*told, ("In all", spent_sentence(found.balance))]
 
@@ -90,7 +90,7 @@ def sentences(found: CheckedFile) -> list[tuple[str, str]]:
 def values(found: CheckedFile) -> dict[str, Any]:
     """The same as numbers, for JSON."""
     row, unit, entry = found.result.ledger.guarantee, found.result.unit, found.match.record
-    person = unit.loss_of(row)
+    person = found.result.spent
     return {
         "place": str(found.match.place),
         "as_released": found.is_as_released,

@@ -220,6 +220,12 @@ def not_promised(unit: Unit, disclosures: Sequence[Disclosure] = (), warning: st
     ]
 
 
+def kept_rows(unit: Unit) -> str:
+    """Why a ledger's table of one row is not what a unit with several loses."""
+    swapped = ", and a further row may take the place of one that is kept: twice as much" if unit.is_bounded else ""
+    return f"This is what one row pays; {unit.words} has up to {unit.rows:,}{swapped}. What is guaranteed counts all of them."
+
+
 def _ledger_table(statement: Statement, unit: Unit) -> str:
     """Steps of the ledger, alike ones together: how many there are and what one costs."""
     if not statement.ledger:
@@ -231,7 +237,7 @@ def _ledger_table(statement: Statement, unit: Unit) -> str:
     rows = ((*key, f"{len(costs):,}", number_text(max(costs))) for key, costs in groups.items())
     note = f"Steps on disjoint rows do not add up: the costliest counts. Every ε: {NEIGHBOURS}."
     if unit.rows > 1:
-        note += f" For {unit.words} with up to {unit.rows:,} rows, {unit.rows:,} times as much."
+        note += " " + kept_rows(unit)
     return f'{_table(("For", "Depth", "Mechanism", "Steps", "ε of one"), rows)}<p class="note">{text(note)}</p>'
 
 

@@ -54,9 +54,10 @@ def _known_from(report: TestReport, unit: Unit, what: str) -> str:
     of_labels = report.n_rows_of_labels if isinstance(report, ClassReport) else report.n_rows
     of_both = f" Accuracy and found shares also use the rows behind the probabilities, about {of_labels:,} in all."
     more = of_both if of_labels > report.n_rows else ""
+    cost = unit.loss_of(PrivacyLoss(report.epsilon))
     return (
         f"Measured on about {max(report.n_rows, 0):,} rows held out at random, by noisy {what} at "
-        f"{loss_text(PrivacyLoss(report.epsilon), unit)}.{more} The parts are disjoint, so the total ε does not grow. "
+        f"{loss_text(cost, unit)}.{more} The parts are disjoint, so the total ε does not grow. "
         f"In brackets: {CONFIDENCE:.0%} intervals."
     )
 
@@ -232,7 +233,7 @@ def _claim(result: FitResult) -> str:
     claim = result.claim
     if not claim.is_private:
         return f"none. {claim.because}"
-    asked = signs_spelled(loss_text(PrivacyLoss(claim.epsilon, claim.delta), result.unit))
+    asked = signs_spelled(loss_text(result.claim_of_person.loss, result.unit))
     return f"{asked}, {claim.source}: {claim.verdict}. {claim.because}"
 
 

@@ -80,15 +80,14 @@ class PathSteps:
         return [made(*one) for one in wanted]
 
     def _drawn(self, value: float, found: PathStep, beside: Mapping[str, float], draws: int) -> DrawnStep:
-        result, plan = found.result, found.result.plan
+        result, plan = replace(found.result, unit=self.unit), found.result.plan
         complete = as_tree(result.model)
         assert complete is not None
         shown = collapse_leaves(complete, plan) if self.fold else complete
         widths = exact_trace(shown, self.train).shares(shown) if self.role.may_show_rows else {}
         notes = NodeNotes(widths, bars=intervals(complete, shown, plan, result.unit.rows), n_draws=draws)
         wide, narrow = (draw_tree(shown, notes, title="Tree", narrow=narrow).embedded() for narrow in (False, True))
-        said = replace(result_verdict(result), unit=self.unit)
-        split = split_html(split_of(replace(result, unit=self.unit)))
+        split, said = split_html(split_of(result)), result_verdict(result)
         return DrawnStep(value, wide, narrow, found.score, beside, said, shape_in_words(plan), split)
 
 

@@ -124,7 +124,7 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
         Share(part, level, eps, set_by=set_by, levels=levels, costs=_costs(part, eps, schema))
         for (part, level, levels, _), eps in zip(parts, epsilons, strict=True)
     )
-    notes = (*notes, *why_one, *map(_held_out_note, held_out))
+    notes = (*notes, *why_one, *(_held_out_note(one, schema.rows_per_person) for one in held_out))
     return BudgetPlan(settings.epsilon, depth, tuple(shares), notes, held_out=held_out)
 
 
@@ -198,8 +198,10 @@ def counted_share(n_public: int | None, epsilon: float) -> float:
     return round(min(max(wanted, LEAST_COUNTED), MOST_COUNTED), 2)
 
 
-def _held_out_note(held_out: HeldOutPart) -> str:
+def _held_out_note(held_out: HeldOutPart, rows: int) -> str:
     kept = f"{held_out.share:.0%} of the rows are held out at random for {_KEPT_FOR[held_out.part]}."
+    if rows > 1:
+        return f"{kept} They pay all of ε there and nothing elsewhere."
     return f"{kept} Such a row pays ε = {held_out.epsilon:g} there and nothing elsewhere."
 
 
@@ -227,7 +229,9 @@ def _depth(schema: Schema, settings: Settings, grid: CandidateGrid, together: in
     formula = rule.format(DEPTH_CONSTANT if together == 1 else BLOCK_CONSTANT, n_candidates)
     beyond = ", beyond 4 two levels at a time for nine times as much," if together == 2 and most > 4 else ""
     at_least = f"; at least {levels_to_name(n_classes)}, for a leaf per class" if n_classes > 2 else ""
-    numbers = f"n = {n_public:,} and ε = {settings.epsilon:g}"
+    rows = schema.rows_per_person
+    count = f"{n_public:,}" if rows == 1 else f"{n_public:,} / {rows:,} persons"
+    numbers = f"n = {count} and ε = {settings.epsilon * rows:g}"
     said = f"Depth {depth} of at most {most}: the deepest k with {formula}{beyond} for {numbers}{at_least}."
     deeper = next((k for k in _DEPTHS if depth < k <= settings.max_depth), None)
     if together == 1 or deeper is None:
@@ -235,7 +239,7 @@ def _depth(schema: Schema, settings: Settings, grid: CandidateGrid, together: in
     if deeper > most:
         return depth, (said, f"In a deeper tree {n_candidates:,} candidates have too many pairs.")
     enough = _needed_by_blocks(deeper, n_candidates) / n_public
-    return depth, (said, f"From ε = {enough:.2g} on the tree has {deeper} levels, and its choices are others.")
+    return depth, (said, f"From ε = {enough * rows:.2g} on the tree has {deeper} levels, and its choices are others.")
 
 
 def auto_depth(n_public: int, n_candidates: int, epsilon: float, max_depth: int, n_classes: int = 2) -> int:

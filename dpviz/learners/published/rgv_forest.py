@@ -68,7 +68,8 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     rule = "rule: all of epsilon in every tree"
     nodes = (Share("node", n, part, params.trees, rule, costs=(BoundedRange(part),)) for n, part in enumerate(parts[:-1]))
     shares = (*nodes, Share("leaf", depth, parts[-1], params.trees, rule))
-    note = f"{params.trees} trees of epsilon {settings.epsilon:g} each: its definition does not protect whether a row is there."
+    each = f"{params.trees} trees of epsilon {settings.epsilon * schema.rows_per_person:g} each"
+    note = f"{each}: its definition does not protect whether a row is there."
     return BudgetPlan(settings.epsilon, depth, shares, (note,))
 
 

@@ -31,13 +31,18 @@ from dpviz.training.params import Settings
 
 
 def plan_with_test(spec: LearnerSpec, schema: Schema, settings: Settings, params: Any) -> BudgetPlan:
-    """The learner's plan, with the rows kept for a test."""
+    """The learner's plan, with the rows kept for a test: the one place where a person's epsilon becomes that of a row.
+
+    `schema.rows_per_person` rows spend an equal part each. Delta is the person's, for which `BudgetPlan` has noise priced.
+    """
+    settings = settings.of_row(schema.rows_per_person)
     if spec.tests_itself or not settings.test_share:
         plan = spec.plan(schema, settings, params)
     else:
         plan = spec.plan(schema.scaled(1 - settings.test_share), settings, params)
         parts = split_budget(settings.epsilon, PARTS) if isinstance(schema.target, NumericTarget) else ()
         plan = replace(plan, held_out=(HeldOutPart(TEST, settings.test_share, settings.epsilon, parts=parts),))
+    plan = replace(plan, rows_per_person=schema.rows_per_person)
     return with_groups(plan, schema, settings.groups, TEST) if settings.groups else plan
 
 

@@ -83,7 +83,7 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     said = f"Delta = {delta:g}" + ("." if settings.delta else ", the default; none was asked for.")
     no_filter = "No individual filter and no extra rounds: epsilon is too small for an account of Renyi loss."
     wants_filter = params.filter and not params.static_noise
-    filtered = wants_filter and bool(filter_orders(trees, delta))
+    filtered = wants_filter and bool(filter_orders(trees, delta, schema.rows_per_person))
     replaced = [no_filter] if wants_filter and not filtered else []
     asked = params.initial_share not in (0, Params().initial_share) and not isinstance(schema.target, NumericTarget)
     replaced += [f"initial_share = {params.initial_share:g} has no effect: classes start from 0."] if asked else []
