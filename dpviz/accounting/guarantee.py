@@ -53,7 +53,7 @@ def for_unit(loss: PrivacyLoss, rows: int) -> PrivacyLoss:
     Source: group privacy, Dwork & Roth 2014, Theorem 2.2; with a delta, the sum of a geometric series, bounded from above.
     """
     rows = checked_count("for_unit", "rows", rows)
-    if not loss.is_finite:
+    if rows == 1 or not loss.is_finite:
         return loss
     epsilon = round_up(Fraction(loss.epsilon) * rows)
     if not loss.delta:

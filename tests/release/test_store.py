@@ -1,13 +1,14 @@
 """The file: foreign, newer, damaged, locked and unreadable ones are refused in words; old ones are brought up to date."""
 
 import hashlib
+import math
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.accounting.guarantee import PrivacyLoss, for_unit
 from dpviz.errors import OverCap, RegisterError
 from dpviz.release import store
 from dpviz.release.check import Place, findings, matched, reference_in, resume
@@ -159,16 +160,19 @@ def test_a_register_of_the_first_version_opens_with_all_it_has_spent_and_without
     assert plain.encode() in register.path.read_bytes()
     spent = [(entry.number, entry.data_set, entry.status, entry.learner, entry.loss) for entry in register.releases()]
     assert spent == [
-        (1, "survey", "released", "pf-tree", PrivacyLoss(0.1)),
-        (2, "survey", "released", "s-gbdt", PrivacyLoss(0.3, 5e-8)),
-        (3, "survey", "interrupted, counted", "pf-tree", PrivacyLoss(0.2)),
+        (1, "survey", "released", "pf-tree", for_unit(PrivacyLoss(0.1), 3)),
+        (2, "survey", "released", "s-gbdt", for_unit(PrivacyLoss(0.3, 5e-8), 3)),
+        (3, "survey", "interrupted, counted", "pf-tree", for_unit(PrivacyLoss(0.2), 3)),
         (4, "clinic", "released", "pf-forest", PrivacyLoss(0.25)),
     ]
-    assert register.releases()[0].settings == {"epsilon": 0.1, "max_depth": 4}
-    assert register.balance("survey").spent == PrivacyLoss(0.6000000000000001, 5e-8)
+    assert register.releases()[0].settings == {"epsilon": for_unit(PrivacyLoss(0.1), 3).epsilon, "max_depth": 4}
+    assert register.balance("survey").spent.epsilon == pytest.approx(1.8, rel=1e-12)
     assert register.balance("clinic").left == PrivacyLoss(0.25)
     survey = register.data_set("survey")
-    assert (survey.unit, survey.rows_per_unit, survey.epsilon_cap, survey.delta_cap) == ("one household", 3, 1.0, 1e-6)
+    assert (survey.unit, survey.rows_per_unit, survey.epsilon_cap, survey.delta_cap) == (
+        *("one household", 3, 3.0),
+        pytest.approx(5e-8 * 3 * math.exp(0.6) + (1e-6 - 5e-8) * 3 * math.exp(0.8)),  # spent, and left beside an epsilon of 0.4
+    )
     assert [change.epsilon_cap for change in register.cap_changes("clinic")] == [0.3, 0.5]
     assert [(item.data_set, item.times) for item in register.uncovered_uses()] == [("", 1), ("survey", 7)]
     assert register.data_set_of(plain).name == "clinic"
@@ -199,13 +203,13 @@ def test_a_register_without_its_key_or_with_another_one_is_refused(tmp_path):
 
 def test_a_register_with_a_chain_keeps_what_it_holds_and_gets_a_counter(tmp_path):
     register, file = of_version(3, tmp_path), tmp_path / "released.json"
-    assert register.balance("survey").spent == PrivacyLoss(0.25)
+    assert register.balance("survey").spent == PrivacyLoss(0.75)  # a household has three rows
     assert register.reference_of("abc") == reference_in(file)
     assert findings(register, files=[file]) == ()
     assert matched(register, file.read_bytes()).place is Place.AS_RELEASED
     assert not (tmp_path / "releases.db.head").exists()
     assert store.read_key(register.path)[1] == 13
-    loss, about = PrivacyLoss(0.75), {"learner": "pf-tree", "settings": {}, "file": Path("x.json")}
+    loss, about = PrivacyLoss(2.25), {"learner": "pf-tree", "settings": {}, "file": Path("x.json")}
     assert register.start("survey", token="new", fingerprint=small_rows().identity, loss=loss, **about).number == 2
     assert findings(register, files=[file]) == ()
     with closing(sqlite3.connect(register.path)) as other:
@@ -215,7 +219,7 @@ def test_a_register_with_a_chain_keeps_what_it_holds_and_gets_a_counter(tmp_path
 @pytest.mark.parametrize("head", ["", "0" * 64])
 def test_an_old_copy_of_a_register_with_a_chain_stays_one(tmp_path, head):
     register = of_version(3, tmp_path, head)
-    assert register.balance("survey").spent == PrivacyLoss(0.25)
+    assert register.balance("survey").spent == PrivacyLoss(0.75)
     with pytest.raises(RegisterError) as problem:
         register.declare("more", epsilon_cap=1)
     assert problem.value.code == "behind"

@@ -55,9 +55,7 @@ def test_numbers_are_short_and_an_epsilon_is_never_without_its_neighbours():
         assert number_text(value) == text
     assert loss_text(PrivacyLoss(0.1)) == "ε = 0.1 (add/remove one row)"
     assert loss_text(PrivacyLoss(1, 1e-5)) == "ε = 1, δ = 0.00001 (add/remove one row)"
-    assert loss_text(PrivacyLoss(1, 1e-6), PATIENT).startswith(
-        "ε = 3, δ = 0.0000222 (add/remove one patient, up to 3 rows; one row: ε = 1"
-    )
+    assert loss_text(PrivacyLoss(3, 1e-6), PATIENT) == "ε = 3, δ = 0.000001 (add/remove one patient, up to 3 rows)"
 
 
 def test_odds_are_e_to_epsilon_over_one_plus_it_and_never_round_to_certainty_or_nothing():
@@ -140,16 +138,17 @@ def test_the_guesses_are_those_of_the_steps_and_the_bound_of_any_algorithm_is_on
     assert not without.plain_bound
 
 
-def test_the_rows_of_a_person_are_composed_and_the_persons_number_leads():
-    said = said_of("holds", PrivacyLoss(1.0), unit=PATIENT, risk=FOUR_LEVELS)
+def test_the_rows_of_a_person_are_composed_and_no_other_number_is_said():
+    said = said_of("holds", PrivacyLoss(3.0), unit=PATIENT, risk=FOUR_LEVELS)
     composed = 100 * FOUR_LEVELS.for_rows(3).guesses()
     assert 62 < composed < 94
     assert said.right_guesses == composed
-    assert f"at most {math.ceil(composed)} times in 100 (one row: 60)" in said.odds
+    assert f"at most {math.ceil(composed)} times in 100;" in said.odds
     assert "at most 96 times in 100" in said.plain_bound
-    plain = said_of("holds", PrivacyLoss(1.0), unit=PATIENT)
-    assert plain.headline == "Guaranteed: ε = 3 (add/remove one patient, up to 3 rows; one row: ε = 1)"
-    assert "at most 96 times in 100 (one row: 74)" in plain.odds
+    plain = said_of("holds", PrivacyLoss(3.0), unit=PATIENT)
+    assert plain.headline == "Guaranteed: ε = 3 (add/remove one patient, up to 3 rows)"
+    assert "at most 96 times in 100, whatever" in plain.odds
+    assert plain.per_person == plain.proven == PrivacyLoss(3.0)
     enforced = replace(plain, unit=Unit(3, "one patient", True))  # else it is the owner's word
     assert ["nothing enforces it" in " ".join(each.promises) for each in (plain, enforced)] == [True, False]
 

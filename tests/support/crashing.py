@@ -238,7 +238,7 @@ def held(register: Register) -> tuple[object, ...]:
 def migrate(folder: Path, kills: int, seed: int) -> dict[str, int]:
     """Killed while an old register is imported: it is the old or the new one, holds what it held, and counts the same changes."""
     rng, killed = np.random.default_rng(seed), 0
-    for version in (1, 3):
+    for version in (1, 3, 5):
         (folder / f"old{version}").mkdir()
         whole, told = of_version(version, folder / f"old{version}"), folder / f"events{version}"
 

@@ -4,8 +4,11 @@ import gzip
 import shutil
 import sqlite3
 from contextlib import closing
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.release import store
 from dpviz.release.register import Register
 from tests.support.paths import ROOT
@@ -18,10 +21,15 @@ KEY, HEAD = (
 
 
 def of_version(number: int, folder: Path, head: str = HEAD) -> Register:
-    """A register written by version 1 (before keys) or 3 (with a chain of entries) of its format: no code writes them any more.
+    """A register written by version 1 (before keys), 3 (with a chain of entries) or 5 (caps and costs of one row) of its format.
 
     Version 3 comes with its key, its head, and the file it released.
     """
+    if number == 5:
+        for name, content in _of_version_5().items():
+            (folder / name).write_bytes(content)
+            (folder / name).chmod(0o600)
+        return Register(folder / "releases.db")
     files = {"releases.db": f"releases-{number}.db.gz"} | ({"released.json": "releases-3.json.gz"} if number == 3 else {})
     for name, packed in files.items():
         (folder / name).write_bytes(gzip.decompress((ROOT / "tests" / "release" / packed).read_bytes()))
@@ -31,6 +39,35 @@ def of_version(number: int, folder: Path, head: str = HEAD) -> Register:
     for path in folder.glob("releases.db*"):
         path.chmod(0o600)
     return Register(folder / "releases.db")
+
+
+#: Of the register of version 5: what a row of the patients lost, and whether it is released.
+LOSSES_5 = (PrivacyLoss(0.25), PrivacyLoss(0.3, 2e-7), PrivacyLoss(0.125, 1e-7), PrivacyLoss(0.2))
+#: Every cap of theirs, of a row, the last of which holds.
+CAPS_5 = (PrivacyLoss(1.0, 1e-6), PrivacyLoss(2.0, 2e-6), PrivacyLoss(1.5, 1e-6))
+
+
+@cache
+def _of_version_5() -> dict[str, bytes]:
+    """Two data sets, of patients with three rows and of single rows: the tables are those of today, the numbers a row's."""
+    with TemporaryDirectory() as place:
+        register = Register(Path(place) / "releases.db")
+        first, *later = CAPS_5
+        caps = {"epsilon_cap": first.epsilon, "delta_cap": first.delta}
+        register.declare("patients", unit="one patient", rows_per_unit=3, **caps)
+        register.declare("rows", epsilon_cap=1.0)
+        for cap in later:
+            why = {"reason": "agreed", "made_by": "the board"}
+            register.change_caps("patients", epsilon_cap=cap.epsilon, delta_cap=cap.delta, **why)
+        for number, loss in enumerate((*LOSSES_5, PrivacyLoss(0.4))):
+            settings = {"epsilon": loss.epsilon, "max_depth": 4} | ({"delta": loss.delta} if loss.delta else {})
+            about = {"fingerprint": f"table{number}", "learner": "pf-tree", "settings": settings, "file": Path(f"x{number}.json")}
+            name = "patients" if number < len(LOSSES_5) else "rows"
+            register.start(name, token=f"token{number}", loss=loss, add_rows=True, **about)
+        with closing(sqlite3.connect(register.path)) as other:
+            other.execute("PRAGMA user_version = 5")
+            other.execute("PRAGMA journal_mode = DELETE")
+        return {path.name: path.read_bytes() for path in Path(place).glob("releases.db*")}
 
 
 def changed(register: Register, *statements: str) -> None:

@@ -1,5 +1,7 @@
 """Small rows for releases: real enough to train on, quick enough to do it a hundred times."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from dpviz.learners import FitRequest
@@ -11,6 +13,8 @@ from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, 
 
 FEATURES = (NumericFeature("age", 0.0, 10.0), CategoricalFeature("colour", ("red", "green")))
 SCHEMA = Schema(FEATURES, ClassTarget("y", ("n", "p")), n_public=40)
+#: Of patients with up to three rows, as the owner's word.
+OF_PATIENTS = replace(SCHEMA, rows_per_person=3)
 
 
 def small_rows(seed: int = 0, schema: Schema = SCHEMA) -> EncodedDataset:
