@@ -7,7 +7,7 @@ also where a published mechanism wastes half of its epsilon.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import product
 from typing import Any
@@ -64,13 +64,14 @@ class Case:
         target = ClassTarget("y", tuple("pqrstuv"[: self.n_classes])) if self.n_classes else NumericTarget("y", 0, 1)
         return Schema(features[self.kind], target, n_public=10**6)
 
-    def rows(self, rows: list[Row]) -> EncodedDataset:
+    def rows(self, rows: list[Row], rows_per_person: int = 1) -> EncodedDataset:
         """Numbers lie inside the range."""
+        schema = replace(self.schema, rows_per_person=rows_per_person)
         cells = np.array(rows, dtype=np.float64).reshape(-1, 3)
         columns = [cells[:, place] for place in range(self.n_features)]
         coded = [(0.3 + 0.4 * cell if self.kind == "numbers" else cell.astype(np.uint8)) for cell in columns]
         numbers = 0.3 + 0.4 * cells[:, 2] if self.inside else cells[:, 2].copy()
-        return EncodedDataset(self.schema, tuple(coded), cells[:, 2].astype(np.uint8) if self.n_classes else numbers)
+        return EncodedDataset(schema, tuple(coded), cells[:, 2].astype(np.uint8) if self.n_classes else numbers)
 
 
 GROWING = {"leaves": "labels"}
@@ -189,6 +190,27 @@ def test_one_row_changes_what_the_ledger_says(name: str) -> None:
     assert spent == pytest.approx(1.0, rel=1e-9)
     assert shares == pytest.approx(CASES[name].shares, rel=2e-3)
     assert shares.get(GAUSSIAN, 0.0) <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("rows", [2, 5])
+@pytest.mark.parametrize("name", CASES)
+def test_a_person_with_several_rows_changes_what_was_asked_for_and_no_more(name: str, rows: int) -> None:
+    """All rows of a person are added together; the transcript tells that apart by at most the epsilon that was asked for."""
+    case, asked, most_spent = CASES[name], 1.5, 0.0
+    for counts, row in NEIGHBOURS[1:]:
+        smaller = [kind for kind, times in counts.items() for _ in range(times)]
+        pair = case.rows(smaller, rows), case.rows([*smaller, *[row] * rows], rows)
+        for adding, part in product((True, False), range(case.parts)):
+            found = told_apart(case.learner, *pair, adding=adding, part=part, epsilon=asked, **case.asked)
+            rounds = [step.cost for _, step in walk(found.event) if isinstance(step.cost, GaussianRounds)]
+            spent = guarantee(found.event, rows).epsilon
+            assert spent <= asked
+            most_spent = max(most_spent, spent)
+            pure = guarantee(found.event).epsilon - sum(step.epsilon for step in rounds)
+            assert found.log_ratio <= rows * pure * (1 + 1e-9)
+            most = sum(step.rounds / step.noise_multiplier**2 for step in rounds)
+            assert found.squares <= rows**2 * most * (1 + 1e-9)
+    assert most_spent == pytest.approx(asked, rel=0.01)
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ and go on. Given the same outcomes they must ask the same questions, and the log
 everything that was released. That sum is exact, so the ledger must cover it.
 
 Random assignments of rows (which tree, which round, which part) are the same for the rows that both runs have: every row goes to
-the first tree and grows it; the last row, which only one of them has, goes to the part that is asked for.
+the first tree and grows it; the last rows, which only one of them has, go to the part that is asked for.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def told_apart(
     """The transcript that speaks for the larger data set (`adding`) or the smaller one.
 
     `strength` 2 reads every outcome as if its noise had been half as large, whatever the ledger says. `part` is where a coin
-    sends the last row.
+    sends the last rows.
     """
     pair = _Pair(1.0 if adding else -1.0, strength, part)
 
@@ -164,7 +164,8 @@ class _Pair:
         if isinstance(mechanism, PoissonSample):
             return np.ones(first, dtype=bool), np.ones(second, dtype=bool)
         if isinstance(mechanism, RandomAssignment):
-            return np.zeros(first, dtype=np.uint8), np.append(np.zeros(first, dtype=np.uint8), np.uint8(self._part))
+            added = np.full(second - first, self._part, dtype=np.uint8)
+            return np.zeros(first, dtype=np.uint8), np.append(np.zeros(first, dtype=np.uint8), added)
         if np.shape(first) != np.shape(second):
             return np.zeros(np.shape(first), dtype=np.int64), np.zeros(np.shape(second), dtype=np.int64)
         assert np.array_equal(first, second), "a draw that costs nothing depends on the rows"
