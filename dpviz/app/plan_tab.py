@@ -173,7 +173,7 @@ def _found(search: Search, **how: Any) -> Iterator[tuple[Search, SearchAnswer]]:
 def _so_far(status: background.Status) -> None:
     """What is known while the search goes on holds like the answer itself, which will only say more."""
     (search, answer), *_ = status.values
-    words = charts.answer_sentence(answer, search.along, search.goal, unit_in_use())
+    words = charts.answer_sentence(answer, search.along, search.goal)
     st.info(plain(words), icon=":material/hourglass_top:")
     _picture(search, answer, words)
 

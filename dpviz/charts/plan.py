@@ -198,7 +198,11 @@ def held_fixed_text(request: FitRequest, along: Along | None, unit: Unit = ROW) 
 def consequences_chart(found: Consequences, *, cursor: float, candidates: int, above: float, unit: Unit = ROW) -> Chart:
     """Accuracy, guesses right and poisoned rows over one epsilon axis, with one cursor through all three."""
     whose = f"{unit.words} used or not" if candidates == FAIR else f"who of {candidates:,} people"
-    titles = ("Test accuracy (held-out rows), %", f"Right guesses of 100, {whose}", "Poisoned rows it withstands")
+    titles = (
+        "Test accuracy (held-out rows), %",
+        f"Right guesses of 100, {whose}",
+        f"Poisoned {found.found[0].certificate.unit}s it withstands",
+    )
     figure = panels(3, 620, top=32, spacing=0.09, subplot_titles=titles, layout={"hovermode": "closest", "showlegend": False})
     x = [item.epsilon for item in found.found]
     low, middle, high = ([100 * item.accuracy(q) for item in found.found] for q in (TAIL, 0.5, 1 - TAIL))
@@ -208,7 +212,7 @@ def consequences_chart(found: Consequences, *, cursor: float, candidates: int, a
     for row, y, colour, words in (
         (1, middle, BLUE, "median %{y:.1f}%"),
         (2, guesses, PINK, "%{y:.3g} of 100"),
-        (3, withstands, GREEN, "%{y} rows"),
+        (3, withstands, GREEN, f"%{{y}} {found.found[0].certificate.unit}s"),
     ):
         style = {"mode": "lines+markers", "line": line(colour), "marker": {"size": 6, "color": colour}}
         figure.add_scatter(x=x, y=y, **style | {"hovertemplate": f"ε = %{{x:.3g}}: {words}<extra></extra>"}, row=row, col=1)
@@ -228,7 +232,9 @@ def consequences_chart(found: Consequences, *, cursor: float, candidates: int, a
                 "median": f"{item.accuracy(0.5):.1%}",
                 "95%": f"{item.accuracy(1 - TAIL):.1%}",
                 **{f"right guesses of 100{who}": text for who, text in _guess_cells(item, candidates, unit)},
-                "poisoned rows withstood": "none shown" if (rows := item.protected(above)) is None else f"{rows:,}",
+                f"poisoned {item.certificate.unit}s withstood": "none shown"
+                if (rows := item.protected(above)) is None
+                else f"{rows:,}",
             }
             for item in found.found
         ]
@@ -261,13 +267,13 @@ def risk_sentence(item: Consequence, candidates: int, unit: Unit = ROW) -> str:
 def _poison_sentence(item: Consequence, found: Consequences, above: float) -> str:
     if item.certificate.reason:
         return f"No protection is proved. {item.certificate.reason}"
-    rows = item.protected(above)
+    rows, unit = item.protected(above), item.certificate.unit
     if rows is None:
         return f"No protection is shown: even without poison its mean accuracy is not shown to exceed {percent(round(above, 3))}."
     share = rows / max(1, found.n_train)
     return (
-        f"{counted(rows, 'poisoned row')} ({share:.2%} of {found.n_train:,}) cannot bring its mean accuracy down to "
-        f"{percent(round(above, 3))}. Added or removed rows count one, changed rows two."
+        f"{counted(rows, f'poisoned {unit}')} ({share:.2%} of {found.n_train:,}) cannot bring its mean accuracy down to "
+        f"{percent(round(above, 3))}. Added or removed {unit}s count one, changed {unit}s two."
     )
 
 

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from dpviz.release.register import Register
 from dpviz.table.role import DataRole
 from tests.support.paths import ROOT
-from tests.support.release_rows import publish, requested, small_rows
+from tests.support.release_rows import OF_PATIENTS, publish, requested, small_rows
 from tests.support.serving import serve
 from tests.support.visiting import idle, press
 
@@ -28,10 +28,11 @@ def register(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Register:
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
     found = Register()
     found.declare(NAME, epsilon_cap=1.0, unit="one patient", rows_per_unit=3, role=DataRole.PRIVATE)
-    found.assign(small_rows().identity, NAME)
+    rows = small_rows(schema=OF_PATIENTS)
+    found.assign(rows.identity, NAME)
     found.change_caps(NAME, epsilon_cap=1.5, reason="a second study", made_by="the board")
-    publish(found, small_rows(), requested(0.25))
-    publish(found, small_rows(), requested(0.5))
+    publish(found, rows, requested(0.25))
+    publish(found, rows, requested(0.5))
     return found
 
 
@@ -55,8 +56,8 @@ def test_an_officer_reads_the_account_and_takes_the_report_away_without_the_rows
     expect(officer.get_by_text(AS_WRITTEN)).to_be_visible()
     expect(officer.get_by_role("heading", name=NAME)).to_be_visible()
     expect(officer.get_by_text("Every ε: add/remove one patient, up to 3 rows.")).to_be_visible()
-    expect(officer.get_by_text("Permanently spent by 2 releases: ε = 2.25 (one row: ε = 0.75)")).to_be_visible()
-    expect(officer.get_by_text("Left: ε = 2.25 of 4.5 (one row: 0.75 of 1.5)")).to_be_visible()
+    expect(officer.get_by_text("Permanently spent by 2 releases: ε = 0.75")).to_be_visible()
+    expect(officer.get_by_text("Left: ε = 0.75 of 1.5")).to_be_visible()
     caps = downloaded(officer, "Register (JSON)")
     assert all(words in caps for words in (NAME, "a second study", "the board"))
     press(officer, officer.get_by_text("Report to sign"))
@@ -65,7 +66,7 @@ def test_an_officer_reads_the_account_and_takes_the_report_away_without_the_rows
     box.press("Enter")
     idle(officer)
     report = downloaded(officer, "Report (HTML, for printing)")
-    assert "Guaranteed: ε = 1.5 (add/remove one patient, up to 3 rows; one row: ε = 0.5)" in report
+    assert "Guaranteed: ε = 0.5 (add/remove one patient, up to 3 rows)" in report
     assert "the authors</span>Author" in report
     assert len(register.releases()) == 2
     assert register.uncovered_uses() == ()

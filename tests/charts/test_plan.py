@@ -35,9 +35,11 @@ def answer(*points, grid=EPSILONS, complete=True) -> SearchAnswer:
     return SearchAnswer(grid, points, 0.9, 0.95, complete)
 
 
-def consequences(learner: str = "pf-tree", reason: str = "", draws: np.ndarray = DRAWS) -> Consequences:
+def consequences(learner: str = "pf-tree", reason: str = "", draws: np.ndarray = DRAWS, rows: int = 1) -> Consequences:
+    schema = replace(SCHEMA, rows_per_person=rows)
+
     def at(epsilon: float) -> Consequence:
-        risk = FitRequest.of(learner, epsilon=epsilon, max_depth=2, depth=2).risk(SCHEMA)
+        risk = FitRequest.of(learner, epsilon=epsilon, max_depth=2, depth=2).risk(schema).for_rows(rows)
         return Consequence(epsilon, draws, certified(learner, epsilon, reason=reason, draws=draws).table, risk)
 
     return Consequences(tuple(map(at, EPSILONS)), 1000, 0.7, 0.05, len(DRAWS))
@@ -66,7 +68,6 @@ REVIEWED = {
         answer_headline(ROWS, "n_rows"),
         answer_headline(answer(point(3, 200, 200), grid=(4, 3)), "max_depth"),
         *(answer_sentence(found, "epsilon", WISH) for found in (FOUND, REFUTED, answer(*FOUND.points, point(2.0, 10, 10)))),
-        answer_sentence(FOUND, "epsilon", WISH, PATIENT),
     ],
 }
 
@@ -104,20 +105,20 @@ def test_the_words_of_three_panels_carry_the_numbers_of_one_epsilon_of_a_row_and
     assert f"{item.protected(found.majority):,} poisoned" in poison
     assert sentences(consequences(draws=DRAWS - 0.2))[2].startswith("No protection is shown")  # no better than one class
     assert f"at most {number_text(100 * item.right_guesses(48_842))} to be right" in sentences(found, candidates=48_842)[1]
-    of_person, of_row = (rounded_up(100 * item.right_guesses(rows=rows), 1) for rows in (3, 1))
-    person = sentences(found, PATIENT)[1]
-    assert f"whether one patient was used, what this algorithm does allows at most {of_person}" in person
-    assert f"(one row: {of_row})" in person
-    (*_, cells) = panels(found, unit=PATIENT).rows()
-    assert [text for name, text in cells.items() if name.startswith("right guesses")] == [of_person, of_row, "95.3"]
+    of_three = consequences(rows=3)
+    of_person = rounded_up(100 * of_three.at(1.0).right_guesses(), 1)
+    person = sentences(of_three, PATIENT)[1]
+    assert f"whether one patient was used, what this algorithm does allows at most {of_person} to be right;" in person
+    (*_, cells) = panels(of_three, unit=PATIENT).rows()
+    assert [text for name, text in cells.items() if name.startswith("right guesses")] == [of_person, "73.2"]
 
 
 def test_three_panels_share_their_axis_and_cursor_of_a_row_or_of_a_person_and_without_privacy_nothing_is_guaranteed():
     found = consequences()
     of_person, of_row = panels(found, unit=PATIENT), panels(found, cursor=0.1)
     assert of_person.figure.layout.xaxis3.title.text == "ε (add/remove one patient, up to 3 rows)"
-    assert list(of_person.figure.data[1].x) == pytest.approx([3 * item.epsilon for item in found.found])
-    assert set(uprights(of_person)) == {3.0}
+    assert list(of_person.figure.data[1].x) == list(EPSILONS)
+    assert set(uprights(of_person)) == {1.0}
     assert set(uprights(of_row)) == {0.1}
     axes = of_row.figure.layout
     assert axes.xaxis.range == axes.xaxis2.range == axes.xaxis3.range

@@ -4,6 +4,7 @@ import csv
 import json
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
@@ -18,10 +19,23 @@ def register(tmp_path):
 
 @pytest.fixture
 def release(table, schema, register, tmp_path):
-    """The words of a release of the table at this epsilon."""
+    """The words of a release of the table at this epsilon, of which a household has three rows."""
+    of_households = tmp_path / "of-households.json"
+    replace(dpviz.load_schema(schema), rows_per_person=3).save(of_households)
 
-    def words(out, *more, epsilon="0.5"):
-        asked = ["--schema", schema, "--epsilon", epsilon, "--max-depth", "2", "--data-set", "survey", "--register", register]
+    def words(out, *more, epsilon="1.5"):
+        asked = [
+            "--schema",
+            of_households,
+            "--epsilon",
+            epsilon,
+            "--max-depth",
+            "2",
+            "--data-set",
+            "survey",
+            "--register",
+            register,
+        ]
         return ["train", table, *asked, "--out", tmp_path / out, *more]
 
     return words
@@ -29,7 +43,7 @@ def release(table, schema, register, tmp_path):
 
 @pytest.fixture
 def declared(run, register):
-    words = ("register", "declare", "survey", "--epsilon-cap", "1", "--unit", "one household")
+    words = ("register", "declare", "survey", "--epsilon-cap", "3", "--unit", "one household")
     code, said, _ = run(*words, "--rows-per-unit", "3", "--register", register)
     assert code == 0
     return said
@@ -38,18 +52,18 @@ def declared(run, register):
 def test_a_release_is_entered_and_listed_and_its_file_predicts_and_beyond_the_cap_none_is(
     run, refused, release, declared, register, tmp_path, table, schema
 ):
-    assert "Cap       epsilon = 3 (add/remove one household, up to 3 rows; one row: epsilon = 1)\n" in declared
-    assert "Left      epsilon = 3 (add/remove one household, up to 3 rows; one row: epsilon = 1)\n" in declared
+    assert "Cap       epsilon = 3 (add/remove one household, up to 3 rows)\n" in declared
+    assert "Left      epsilon = 3 (add/remove one household, up to 3 rows)\n" in declared
     code, said, _ = run(*release("tree.json", "--add-rows"))
     assert code == 0
-    assert "Release   number 1, epsilon = 1.5 (add/remove one household, up to 3 rows; one row: epsilon = 0.5)\n" in said
-    assert "Left      epsilon = 1.5 (add/remove one household, up to 3 rows; one row: epsilon = 0.5)\n" in said
+    assert "Release   number 1, epsilon = 1.5 (add/remove one household, up to 3 rows)\n" in said
+    assert "Left      epsilon = 1.5 (add/remove one household, up to 3 rows)\n" in said
     data = dpviz.encode(dpviz.read_csv(table), dpviz.load_schema(schema))
     assert len(dpviz.model_from_json((tmp_path / "tree.json").read_text()).predict(data)) == data.n_rows
     _, listed, _ = run("register", "list", "--register", register)
-    assert "one row: epsilon = 0.5)  tree.json" in listed
-    said = refused(*release("two.json", epsilon="0.6"))
-    of_person = "epsilon = 1.8 (add/remove one household, up to 3 rows; one row: epsilon = 0.6)"
+    assert "up to 3 rows)  tree.json" in listed
+    said = refused(*release("two.json", epsilon="1.8"))
+    of_person = "epsilon = 1.8 (add/remove one household, up to 3 rows)"
     assert f"This release would cost {of_person}; epsilon = 1.5 is left of the cap of 3." in said
     assert not (tmp_path / "two.json").exists()
     for suffix in ("csv", "json"):
@@ -75,6 +89,7 @@ def test_a_refused_release_says_the_remedy_and_leaves_its_rows_unassigned(refuse
 def test_another_schema_gives_the_same_rows_no_other_cap(run, release, declared, register, schema):
     run(*release("one.json", "--add-rows"))
     Register(register).declare("fresh", epsilon_cap=9.0)
+    schema = schema.with_name("of-households.json")
     wider = json.loads(schema.read_text())
     wider["features"][0]["high"] += 1
     schema.write_text(json.dumps(wider))
@@ -95,15 +110,15 @@ def test_a_schema_read_from_the_data_is_not_released(refused, table, declared, r
 
 
 def test_a_cap_is_raised_with_a_reason_a_name_and_the_number_once_more(run, refused, declared, register):
-    words = ("register", "cap", "survey", "--epsilon-cap", "2", "--register", register)
-    assert "from epsilon = 3 (add/remove one household, up to 3 rows; one row: epsilon = 1) to epsilon = 6 (" in refused(*words)
+    words = ("register", "cap", "survey", "--epsilon-cap", "6", "--register", register)
+    assert "from epsilon = 3 (add/remove one household, up to 3 rows) to epsilon = 6 (" in refused(*words)
     assert "This raises the cap" in refused(*words, "--confirm-cap", "20")
-    assert "only with a reason and a name" in refused(*words, "--confirm-cap", "2")
-    code, said, _ = run(*words, "--confirm-cap", "2", "--reason", "a second study", "--by", "the owner")
+    assert "only with a reason and a name" in refused(*words, "--confirm-cap", "6")
+    code, said, _ = run(*words, "--confirm-cap", "6", "--reason", "a second study", "--by", "the owner")
     assert code == 0
-    assert "Cap       epsilon = 6 (add/remove one household, up to 3 rows; one row: epsilon = 2)\n" in said
+    assert "Cap       epsilon = 6 (add/remove one household, up to 3 rows)\n" in said
     _, listed, _ = run("register", "list", "--register", register)
-    assert "one row: epsilon = 2)  the owner  a second study\n" in listed
+    assert "up to 3 rows)  the owner  a second study\n" in listed
     assert run("register", "cap", "survey", "--epsilon-cap", "1.5", "--register", register)[0] == 0
 
 
@@ -127,7 +142,7 @@ def test_a_register_is_checked_against_its_releases_and_an_old_copy_is_restored_
     assert "Warning: The release two.json is not in the register" in warned
     assert "was truncated, or is an old copy" in refused(*release("three.json", epsilon="0.25"))
     code, said, _ = run("register", "resume", "--reason", "the disk broke", "--by", "the owner", "--register", register)
-    assert (code, "Left      epsilon = 0 (add/remove one household, up to 3 rows; one row: epsilon = 0)\n" in said) == (0, True)
+    assert (code, "Left      epsilon = 0 (add/remove one household, up to 3 rows)\n" in said) == (0, True)
 
 
 def test_what_is_no_register_no_release_and_no_data_set_is_one_line(refused, release, register, tmp_path, table):
@@ -160,7 +175,7 @@ def test_a_released_file_passes_and_says_what_it_costs(run, released):
     code, said, heard = run("check", file, "--register", book)
     assert (code, heard) == (0, "")
     assert "In the register, as it was released: release number 1 of 'survey'" in said
-    assert "Guaranteed: epsilon = 1.5 (add/remove one household, up to 3 rows; one row: epsilon = 0.5)" in said
+    assert "Guaranteed: epsilon = 1.5 (add/remove one household, up to 3 rows)" in said
     assert "added up again: epsilon = 1.5" in said
 
 

@@ -59,15 +59,15 @@ def register(monkeypatch, tmp_path):
 @pytest.fixture
 def assigned(register):
     """The private clinic's rows under a cap of 1."""
-    register.declare(NAME, epsilon_cap=1.0, unit="one patient", rows_per_unit=2)
+    register.declare(NAME, epsilon_cap=1.0, unit="one patient")
     register.assign(in_use(DataRole.PRIVATE).data.fingerprint, NAME)
     return register
 
 
-def at_most(epsilon, rows):
+def at_most(epsilon):
     """Right guesses of 100 by one release of the clinic's rows: fewer than any algorithm with this epsilon may allow."""
-    guesses = fit("pf-tree", in_use(DataRole.PRIVATE).data, epsilon=epsilon, max_depth=4, seed=1).risk.for_rows(rows).guesses()
-    assert 0.5 < guesses < 1 / (1 + math.exp(-epsilon * rows)) - 0.01
+    guesses = fit("pf-tree", in_use(DataRole.PRIVATE).data, epsilon=epsilon, max_depth=4, seed=1).risk.guesses()
+    assert 0.5 < guesses < 1 / (1 + math.exp(-epsilon)) - 0.01
     return f"at most {math.ceil(100 * guesses)}"
 
 
@@ -89,7 +89,7 @@ def test_an_unseen_table_is_never_guessed_to_be_new_nor_an_old_one(assigned):
     assert button(test, "Add them permanently").disabled, "rows that look like those of another one"
     test.checkbox(key="publish-others").check().run()
     click(test, "Add them permanently")
-    assert "cap ε = 2 (add/remove one patient, up to 2 rows; one row: ε = 1)" in shown(test)
+    assert "cap ε = 1 (add/remove one row)" in shown(test)
     store.keep_counter(assigned.path, 10**6)
     test = opened("publish", DataRole.PRIVATE, schema=schema.declare("age", low=0, high=122))
     assert "is an old copy" in texts(test)
@@ -133,7 +133,7 @@ def test_a_cap_is_raised_with_a_reason_a_name_and_the_number_once_more(assigned)
         assert button(test, "Set this cap").disabled
     test.text_input(key=f"publish-again-{key}").set_value("50").run()
     button(test, "Set this cap").click().run()
-    assert "cap ε = 100 (add/remove one patient, up to 2 rows; one row: ε = 50)" in shown(test)
+    assert "cap ε = 50 (add/remove one row)" in shown(test)
     changes = [(it.epsilon_cap, it.made_by, it.reason) for it in assigned.cap_changes(NAME)]
     assert changes == [(1.0, "", ""), (50.0, "the owner", "a second study")]
 
@@ -219,12 +219,12 @@ def test_before_spending_the_page_says_what_to_expect_at_a_base_rate_that_privat
 def test_a_new_table_is_asked_whose_it_is_and_nothing_is_filled_in(register):
     """What is missing is said; declared in full, the rows are assigned."""
     test = opened("publish", DataRole.PRIVATE)
-    keys = {"name": "publish-new-name", "unit": "publish-unit", "rows": "publish-rows", "cap": "publish-cap"}
+    keys = {"name": "publish-new-name", "unit": "publish-unit", "cap": "publish-cap"}
     assert test.text_input(key=keys["name"]).value == ""
     assert test.number_input(key=keys["cap"]).value is None
     assert "Release" not in buttons(test)
-    whole = {"name": NAME, "unit": "one patient", "rows": 3, "cap": 1.5}
-    for missing in ("name", "unit", "rows", "cap"):
+    whole = {"name": NAME, "unit": "one patient", "cap": 1.5}
+    for missing in ("name", "unit", "cap"):
         typed = whole | {missing: "" if missing in ("name", "unit") else None}
         for name, value in typed.items():
             (test.text_input if name in ("name", "unit") else test.number_input)(key=keys[name]).set_value(value)
@@ -233,17 +233,17 @@ def test_a_new_table_is_asked_whose_it_is_and_nothing_is_filled_in(register):
         assert register.data_sets() == ()
     test.number_input(key=keys["cap"]).set_value(1.5)
     click(test, "Declare it: nobody in it is in another")
-    assert "cap ε = 4.5 (add/remove one patient, up to 3 rows; one row: ε = 1.5)" in shown(test)
+    assert "cap ε = 1.5 (add/remove one row)" in shown(test)
     found = register.data_set_of(in_use(DataRole.PRIVATE).data.fingerprint)
     assert (found.name, found.epsilon_cap, found.role) == (NAME, 1.5, DataRole.PRIVATE)
-    assert (found.unit, found.rows_per_unit) == ("one patient", 3)
+    assert (found.unit, found.rows_per_unit) == ("one patient", 1)
 
 
 @pytest.mark.slow
 def test_private_rows_are_released_once_per_wish_and_never_over_the_cap(assigned):
     test = released(opened("publish", DataRole.PRIVATE, epsilon="0.5"))
-    assert "Released: number 1, ε = 1 (one row: ε = 0.5)" in shown(test)
-    assert "Left: ε = 1 of 2 (one row: 0.5 of 1)" in shown(test)
+    assert "Released: number 1, ε = 0.5." in shown(test)
+    assert "Left: ε = 0.5 of 1" in shown(test)
     assert any("`ssh-keygen -Y sign -f KEY -n dpviz-release pf-tree-release-1.json`" in found.value for found in test.caption)
     (view,) = [found for found in test.main.get("bidi_component") if found.key == "released-tree"]
     assert "The released tree of readmitted" in view.proto.json
@@ -259,9 +259,8 @@ def test_private_rows_are_released_once_per_wish_and_never_over_the_cap(assigned
     click(test, "Release another one")
     assert test.checkbox(key="publish-agreed").value is False
     assert button(test, "Release").disabled
-    patient, row = (list(line.values()) for line in records(test, "Right guesses"))
-    assert patient == ["One patient, up to 2 rows: right guesses of 100, in or out", at_most(0.5, rows=2), "at most 89"]
-    assert row == ["One row: right guesses of 100, in or out", at_most(0.5, rows=1), "at most 74"]
+    (patient,) = (list(line.values()) for line in records(test, "Right guesses"))
+    assert patient == ["One patient, 1 row: right guesses of 100, in or out", at_most(0.5), "at most 74"]
     test = released(test)
     assert [entry.number for entry in assigned.releases()] == [1, 2]
     Path(assigned.releases()[1].file).write_text("something else")
@@ -299,7 +298,7 @@ def test_what_hinders_a_release_is_said_with_what_to_do_and_nothing_is_spent(reg
     if why == "no register":
         register.path.write_text("dear diary, " * 100)
     else:
-        register.declare(NAME, epsilon_cap=1.0, unit="one patient", rows_per_unit=2)
+        register.declare(NAME, epsilon_cap=1.0, unit="one patient")
         register.assign(loaded.data.fingerprint, NAME)
     if why == "interrupted":
         how = {"learner": "pf-tree", "settings": {}, "loss": PrivacyLoss(0.25), "file": Path("/nowhere/x.json")}
@@ -308,7 +307,7 @@ def test_what_hinders_a_release_is_said_with_what_to_do_and_nothing_is_spent(reg
         learner = "PrivaTree (corrected)"
     test = opened("publish", DataRole.PRIVATE, schema=schema, learner=learner)
     words = {
-        "interrupted": "Left: ε = 1.5 of 2 (one row: 0.75 of 1)",
+        "interrupted": "Left: ε = 0.75 of 1",
         "no register": "not a release register",
         "values read from the data": "Declare it from public knowledge on the Data page",
         "a learner without a guarantee": "Nothing was spent.",
@@ -337,7 +336,8 @@ def test_rows_released_in_python_are_known_on_the_page_in_any_form_and_their_cap
     frame, schema = pd.DataFrame(columns), Schema((NumericFeature("x", 0, 1),), ClassTarget("y", ("a", "b")), n_public=200)
     register.declare(NAME, epsilon_cap=1.0, unit="one patient", rows_per_unit=2 if form == "bound to persons" else 1)
     asked = {"epsilon": 0.6, "add_rows": True, "accept_rows": True}
-    dpviz.open_register(register.path).release(NAME, "majority", frame, schema=schema, **asked)
+    counted = replace(schema, rows_per_person=2) if form == "bound to persons" else schema
+    dpviz.open_register(register.path).release(NAME, "majority", frame, schema=counted, **asked)
     path = tmp_path / ("t.parquet" if form == "Parquet" else "t.csv")
     other = frame.sample(frac=1, random_state=1) if form == "shuffled" else frame
     other.to_parquet(path) if form == "Parquet" else other.to_csv(path, index=False)

@@ -13,9 +13,10 @@ from dpviz.release import store
 from dpviz.release.register import Register
 from dpviz.table.role import DataRole
 from tests.support.pages import PAGES, in_use, said_in_boxes, shown, texts, unfolded, whole_app
-from tests.support.release_rows import publish, requested, small_rows
+from tests.support.release_rows import OF_PATIENTS, publish, requested, small_rows
 
 NAME = "clinic <2024>"
+OF_THREE = small_rows(schema=OF_PATIENTS)
 
 
 @pytest.fixture
@@ -45,7 +46,7 @@ def book(monkeypatch, tmp_path):
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
     found = Register()
     found.declare(NAME, epsilon_cap=1.0, unit="one patient", rows_per_unit=3)
-    found.assign(small_rows().identity, NAME)
+    found.assign(OF_THREE.identity, NAME)
     return found
 
 
@@ -53,8 +54,8 @@ def test_it_shows_data_sets_caps_releases_and_looks_without_the_rows(register):
     test = opened()
     said = shown(test)
     assert "Every ε: add/remove one patient, up to 3 rows." in said
-    assert "Permanently spent by 2 releases: ε = 2.25 (one row: ε = 0.75)." in said
-    assert "Left: ε = 2.25 of 4.5 (one row: 0.75 of 1.5)" in said
+    assert "Permanently spent by 2 releases: ε = 0.75." in said
+    assert "Left: ε = 0.75 of 1.5" in said
     assert said.count("add/remove one patient") == 2  # above the data set, and in the box that says how it adds up
     tables = "\n".join(found.proto.body for found in test.get("html"))
     assert '>the officer</td><td data-name="reason">a second study<' in tables
@@ -67,7 +68,7 @@ def test_it_shows_data_sets_caps_releases_and_looks_without_the_rows(register):
 
 @pytest.mark.slow
 def test_a_released_file_is_checked_without_rows_under_a_line_that_names_it(book):
-    content = Path(publish(book, small_rows(), requested(0.25)).file).read_bytes()
+    content = Path(publish(book, OF_THREE, requested(0.75)).file).read_bytes()
     test = whole_app().switch_page(str(PAGES / "publish.py")).run()
     test.segmented_control(key="publish-view").set_value("Check a file").run()
     assert "predicts" not in shown(test)  # no table is named
@@ -76,7 +77,7 @@ def test_a_released_file_is_checked_without_rows_under_a_line_that_names_it(book
     said = shown(test)
     assert "PF-tree · predicts y · checked without rows" in said
     assert ("success", True) in [(kind, "In the register, as it was released" in text) for kind, text in said_in_boxes(test)]
-    assert "Guaranteed: ε = 0.75 (add/remove one patient, up to 3 rows; one row: ε = 0.25)" in said
+    assert "Guaranteed: ε = 0.75 (add/remove one patient, up to 3 rows)" in said
     assert "whether one patient is in the data" in said
     test.file_uploader[0].set_value(("other.json", content + b"\n", "application/json")).run()
     assert ("error", True) in [(kind, "that release wrote another file" in text) for kind, text in said_in_boxes(test)]

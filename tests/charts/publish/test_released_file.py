@@ -11,7 +11,7 @@ from dpviz.charts.publish.released_file import CheckedFile, checked_file, cost_s
 from dpviz.errors import DocumentError
 from dpviz.release.check import Place
 from dpviz.release.register import Register
-from tests.support.release_rows import publish, requested, small_rows
+from tests.support.release_rows import OF_PATIENTS, publish, requested, small_rows
 
 
 @pytest.fixture(scope="module")
@@ -19,8 +19,8 @@ def released(tmp_path_factory):
     """(register, the bytes of a release of a patient with up to three rows)."""
     book = Register(tmp_path_factory.mktemp("released") / "releases.db")
     book.declare("clinic", epsilon_cap=2.0, unit="one patient", rows_per_unit=3)
-    book.assign(small_rows().identity, "clinic")
-    entry = publish(book, small_rows(), requested(0.5))
+    book.assign(small_rows(schema=OF_PATIENTS).identity, "clinic")
+    entry = publish(book, small_rows(schema=OF_PATIENTS), requested(1.5))
     return book, Path(entry.file).read_bytes()
 
 
@@ -43,7 +43,7 @@ def test_a_file_as_released_is_matched_and_says_what_it_costs_a_patient(released
     assert (found.is_as_released, found.match.record.number, found.match.record.data_set) == (True, 1, "clinic")
     said = dict(sentences(found))
     assert said["Register"].startswith("In the register, as it was released: release number 1 of 'clinic'")
-    assert said["Guarantee"].startswith("Guaranteed: ε = 1.5 (add/remove one patient, up to 3 rows; one row: ε = 0.5)")
+    assert said["Guarantee"].startswith("Guaranteed: ε = 1.5 (add/remove one patient, up to 3 rows)")
     assert "whether one patient is in the data" in said["Costs"]
     assert "added up again: ε = 1.5" in said["Steps"]
     told = values(found)
