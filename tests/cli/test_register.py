@@ -78,7 +78,7 @@ def test_a_release_is_entered_and_listed_and_its_file_predicts_and_beyond_the_ca
 
 def test_a_refused_release_says_the_remedy_and_leaves_its_rows_unassigned(refused, release, declared):
     assert "Add --add-rows if they belong to it" in refused(*release("one.json"))
-    for word in ("--learner=dpboost", "--epsilon=2", "--out=nowhere/tree.json"):
+    for word in ("--learner=dpboost", "--epsilon=6", "--out=nowhere/tree.json"):
         refused(*release("one.json", "--add-rows", word))
         assert "Add --add-rows if they belong to it" in refused(*release("one.json")), word
     for word, reason in (("--seed=3", "cannot be combined"), ("--force", "never overwrites a file")):
@@ -88,7 +88,7 @@ def test_a_refused_release_says_the_remedy_and_leaves_its_rows_unassigned(refuse
 @pytest.mark.slow
 def test_another_schema_gives_the_same_rows_no_other_cap(run, release, declared, register, schema):
     run(*release("one.json", "--add-rows"))
-    Register(register).declare("fresh", epsilon_cap=9.0)
+    Register(register).declare("fresh", epsilon_cap=9.0, rows_per_unit=3)
     schema = schema.with_name("of-households.json")
     wider = json.loads(schema.read_text())
     wider["features"][0]["high"] += 1
@@ -99,7 +99,7 @@ def test_another_schema_gives_the_same_rows_no_other_cap(run, release, declared,
     assert "look like rows of 'survey'" in said
     assert Register(register).releases("fresh") == ()
     assert run(*release("three.json", epsilon="0.25"))[0] == 0  # known without --add-rows
-    assert [entry.loss.epsilon for entry in Register(register).releases("survey")] == [0.5, 0.25]
+    assert [entry.loss.epsilon for entry in Register(register).releases("survey")] == [1.5, 0.25]
 
 
 def test_a_schema_read_from_the_data_is_not_released(refused, table, declared, register, tmp_path):

@@ -227,7 +227,14 @@ def clinic(run, schema, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_release_says_what_it_costs_a_person(run, refused, clinic, tmp_path):
+def of_two(schema):
+    """The same schema with two rows per person, as the owner's word."""
+    place = schema.with_name("of-two.json")
+    replace(dpviz.load_schema(schema), rows_per_person=2).save(place)
+    return place
+
+
+def test_a_release_says_what_it_costs_a_person(run, refused, clinic, schema, tmp_path):
     out = tmp_path / "t.json"
     assert "declares at most 2 rows for 'one patient'" in refused("train", with_persons(tmp_path), *clinic, out, *BOUND[:3], "3")
     assert not out.exists()
@@ -236,22 +243,24 @@ def test_a_release_says_what_it_costs_a_person(run, refused, clinic, tmp_path):
     assert "30 rows beyond 2 of a person" in warned
     assert json.loads(out.read_text(encoding="utf-8"))["privacy"]["per_person"] == {
         "rows": 2,
-        "epsilon": 0.4,
+        "epsilon": 0.2,
         "delta": 0.0,
         "unit": "one patient",
         "bounded": True,
     }
-    _, _, warned = run("train", with_persons(tmp_path), *clinic, tmp_path / "unbound.json")
+    by_word = [of_two(schema) if word == schema else word for word in clinic]
+    _, _, warned = run("train", with_persons(tmp_path), *by_word, tmp_path / "unbound.json")
     assert "Nothing but your word bounds the rows" in warned
     unbound = json.loads((tmp_path / "unbound.json").read_text(encoding="utf-8"))["privacy"]["per_person"]
-    assert (unbound["epsilon"], unbound["bounded"]) == (0.4, False)
+    assert (unbound["epsilon"], unbound["bounded"]) == (0.2, False)
 
 
 def test_a_release_on_few_of_the_rows_is_refused_until_its_owner_accepts_them(run, refused, clinic, schema, tmp_path):
     out = tmp_path / "t.json"
     spoiled = tmp_path / "spoiled.csv"
     spoiled.write_text(csv_text(600).replace("yes", "ja"), encoding="utf-8")
-    asked = ("train", spoiled, *(word for word in clinic if word != "--accept-rows"), out)
+    words = (of_two(schema) if word == schema else word for word in clinic if word != "--accept-rows")
+    asked = ("train", spoiled, *words, out)
     said = refused(*asked)
     assert "Fewer than 50% of the rows are used unchanged" in said
     assert "Far fewer rows are used than the 600 that are declared" in said
@@ -268,9 +277,10 @@ def test_a_release_on_few_of_the_rows_is_refused_until_its_owner_accepts_them(ru
 def test_after_a_refusal_a_corrected_schema_is_released_with_a_public_source_only(run, refused, clinic, schema, tmp_path):
     out, spoiled = tmp_path / "t.json", tmp_path / "spoiled.csv"
     spoiled.write_text(csv_text(600).replace("yes", "ja"), encoding="utf-8")
-    asked = ["train", spoiled, *(word for word in clinic if word != "--accept-rows"), out]
+    words = (of_two(schema) if word == schema else word for word in clinic if word != "--accept-rows")
+    asked = ["train", spoiled, *words, out]
     refused(*asked)
-    said = json.loads(schema.read_text(encoding="utf-8"))
+    said = json.loads(of_two(schema).read_text(encoding="utf-8"))
     said["target"]["classes"] = ["ja" if name == "yes" else name for name in said["target"]["classes"]]
     corrected = tmp_path / "corrected.json"
     asked[asked.index("--schema") + 1] = corrected
@@ -298,7 +308,7 @@ def test_a_schema_with_persons_is_never_used_on_all_rows(run, schema, tmp_path, 
     code, said, warned = run(command, with_persons(tmp_path), *asked, *BOUND[2:], "--force")  # the schema names the column
     assert code == 0
     if command == "train":
-        assert "epsilon = 2 (add/remove one person, up to 2 rows)" in said
+        assert "epsilon = 1 (add/remove one person, up to 2 rows)" in said
         assert "30 rows beyond 2 of a person" in warned
         undeclared = ("--target", "label", "--epsilon", "1", "--seed", "0", "--out", tmp_path / "s.json", *BOUND)
         assert run(command, with_persons(tmp_path), *undeclared)[0] == 0
