@@ -124,7 +124,7 @@ def test_the_report_of_a_release_is_offered_with_its_author_unless_it_cannot_be_
 
     if is_refused:
         monkeypatch.setattr("dpviz.charts.publish.exports.export", refuse)
-    publish(book, small_rows(), requested(0.5))
+    publish(book, OF_THREE, requested(0.5))
     test = opened()
     test.session_state["report 1"] = True
     test.run().text_input(key="report-author").set_value("the board").run()
