@@ -187,14 +187,7 @@ class Column:
         """(distinct texts of the values, code of each cell); values that came as numbers in increasing order."""
         if self.typed is not None:
             return _distinct_numbers(self._values)
-        assert self.packs is not None
-        cells = arrow_cells("\0".join(self.packs)) if len(self.packs) >= MANY else None
-        if cells is None:
-            found = Column.from_texts(self.name, self._cells())
-        else:
-            encoded = cells.dictionary_encode()
-            found = Column.from_places(self.name, encoded.dictionary.to_pylist(), encoded.indices.to_numpy())
-        return found._coded
+        return Column.from_texts(self.name, self._cells())._coded
 
     @cached_property
     def _shown(self) -> tuple[tuple[str, ...], np.ndarray]:
@@ -340,7 +333,8 @@ class Column:
             values, missing = _finite(self._values.astype(np.float64, copy=False), missing_codes)
             return without_codes(values.copy(), missing, missing_codes) if missing_codes else (values, missing)
         if self.packs is not None:
-            read = list(_numbers_of(self.packs, MISSING_MARKS.union(missing_codes), self.marks))
+            one = cache(partial(_number_or_missing, MISSING_MARKS.union(missing_codes), self.marks))
+            read = [_numbers_of(pack, one, self.marks) for pack in self.packs]
             values = np.concatenate([np.empty(0), *(values for values, _ in read)])
             missing = np.concatenate([np.empty(0, dtype=bool), *(missing for _, missing in read)])
             return without_codes(values, missing, missing_codes)
@@ -622,65 +616,17 @@ def _distinct_numbers(values: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:
     return tuple(map(canonical_number, distinct.astype(np.float64).tolist())), _read_only(codes)
 
 
-# --- numbers of cells that wait: Arrow reads most of them, or `float` where that is not installed; the rest is read one by one.
-# All of them read the same number, the closest to the text there is, so what becomes of a cell does not depend on the others.
+# --- numbers of cells that wait
 
-#: With fewer packs it would take longer to import Arrow than it saves.
-MANY = 40
-#: Packs that are read at once: while large arrays are at work, other threads may be, too.
-_TOGETHER = 64
 #: Cells that are missing, as numbers that `float` reads.
 _NOT_A_NUMBER = dict.fromkeys(MISSING_MARKS, "nan")
 
 
-def _numbers_of(packs: list[str], missing: frozenset[str], marks: Marks) -> Iterator[Found]:
-    """(numbers, which of them are missing) of all cells, some packs at a time."""
-    read = cache(partial(_number_or_missing, missing, marks))
-    if len(packs) < MANY:
-        yield from (_by_float(pack, read, marks) for pack in packs)
-        return
-    for start in range(0, len(packs), _TOGETHER):
-        some = packs[start : start + _TOGETHER]
-        found = by_arrow("\0".join(some), missing, marks)
-        one_by_one = (by_arrow(pack, missing, marks) or _by_float(pack, read, marks) for pack in some)
-        yield from one_by_one if found is None else [found]
+def _numbers_of(pack: str, read: Callable[[str], tuple[float, bool]], marks: Marks) -> Found:
+    """(numbers, which of them are missing). What `float` cannot read, or reads as no finite number, is read cell by cell.
 
-
-def arrow_cells(pack: str) -> Any:
-    """The cells as an Arrow array of texts; None where pyarrow is not installed, or a text cannot be written as UTF-8."""
-    try:
-        import pyarrow as pa
-
-        written = np.frombuffer(pack.encode(), dtype=np.uint8)
-    except (ImportError, UnicodeEncodeError):
-        return None
-    ends = np.flatnonzero(written == 0)
-    starts = np.concatenate([[0], ends - np.arange(len(ends)), [len(written) - len(ends)]])
-    buffers = pa.py_buffer(starts), pa.py_buffer(written[written != 0])
-    return pa.LargeStringArray.from_buffers(len(starts) - 1, *buffers)
-
-
-def by_arrow(pack: str, missing: frozenset[str], marks: Marks) -> Found | None:
-    """Numbers of cells that are all missing or finite numbers; None where one is neither, or might be more than a number."""
-    cells = arrow_cells(pack.replace(",", ".")) if is_plain(pack, marks) else None
-    if cells is None:
-        return None
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    empty = pc.is_in(cells, pa.array(sorted(missing), pa.large_string()))
-    try:
-        values = pc.cast(pc.if_else(empty, None, cells), pa.float64()).fill_null(0.0).to_numpy()
-    except pa.ArrowInvalid:
-        return None
-    if not np.isfinite(values).all():
-        return None
-    is_missing = empty.to_numpy(zero_copy_only=False)
-    return np.where(is_missing, np.nan, values), is_missing
-
-
-def _by_float(pack: str, read: Callable[[str], tuple[float, bool]], marks: Marks) -> Found:
-    """What `float` cannot read, or reads as no finite number, is read cell by cell."""
+    Both read the same number, so what becomes of a cell does not depend on the others.
+    """
     cells = pack.split("\0")
     if is_plain(pack, marks):
         plain = pack.replace(",", ".").split("\0") if "," in pack else cells

@@ -26,7 +26,6 @@ from dpviz.io.tables.read import read_table
 from dpviz.io.text import ENCODINGS
 from dpviz.randomness import generator
 from dpviz.rows import text
-from dpviz.table import columns
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from dpviz.training import nodes
 from tests.support.table_files import COLUMNS, PIECES, WRITERS, Rows, arrow_table, csv_bytes, drawn_row
@@ -200,9 +199,7 @@ def broken_texts(n_tables: int, seed: int, read: Callable[..., Encoded] = read_l
 @pytest.mark.parametrize(
     ("n_files", "seed"), [(500, 1), *(pytest.param(5_000, 100 + seed, marks=pytest.mark.verify) for seed in range(5))]
 )
-@pytest.mark.parametrize("many", [columns.MANY, 1], ids=["small", "large"])
-def test_a_line_is_what_it_is_by_itself(many: int, n_files: int, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(columns, "MANY", many)
+def test_a_line_is_what_it_is_by_itself(n_files: int, seed: int) -> None:
     assert broken_texts(n_files, seed) == []
 
 

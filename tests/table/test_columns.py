@@ -1,4 +1,4 @@
-"""A column says the same however it is kept: texts read in three ways, numbers, and the fingerprint that registers hold."""
+"""A column says the same however it is kept: texts read in two ways, numbers, and the fingerprint that registers hold."""
 
 import hashlib
 import subprocess
@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpviz.randomness import generator
-from dpviz.table import columns
-from dpviz.table.cells import MISSING_MARKS, Marks, canonical_number, text_of
+from dpviz.table.cells import Marks, canonical_number, text_of
 from dpviz.table.columns import Codes, Column
 from dpviz.table.raw import RawTable
 from tests.support.examples import examples
@@ -37,36 +36,25 @@ def packs_of(rng, n_packs: int) -> list[str]:
     return ["\0".join(rng.choice(kinds[rng.integers(len(kinds))], 3).tolist()) for _ in range(n_packs)]
 
 
-@pytest.fixture(autouse=True)
-def many(monkeypatch):
-    """As in a large table."""
-    monkeypatch.setattr(columns, "MANY", 1)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("marks", Marks)
-def test_a_cell_is_the_same_number_and_text_however_it_is_read(marks, monkeypatch):
+def test_a_cell_is_the_same_number_and_text_beside_any_others(marks):
     for codes in [(), ("-99", "unknown", "1,5")]:
-        rng, at_once = generator(3), 0
+        rng = generator(3)
         for _ in range(100):
             packs = packs_of(rng, int(rng.integers(1, 4)))
             column = Column("x", packs=packs, marks=marks)
             values, missing = column.numbers_and_missing(codes)
-            alone = [Column("x", packs=[cell], marks=marks).numbers_and_missing(codes) for cell in "\0".join(packs).split("\0")]
-            np.testing.assert_array_equal(values, np.concatenate([one for one, _ in alone]))
-            np.testing.assert_array_equal(missing, np.concatenate([one for _, one in alone]))
-            at_once += columns.by_arrow("\0".join(packs), MISSING_MARKS.union(codes), marks) is not None
-            with monkeypatch.context() as without_arrow:
-                without_arrow.setattr(columns, "arrow_cells", lambda pack: None)
-                slow = Column("x", packs=packs, marks=marks)
-                np.testing.assert_array_equal(values, slow.numbers_and_missing(codes)[0])
-                assert (slow.texts, slow.codes.tolist()) == (column.texts, column.codes.tolist())
-        assert at_once < 80
-        assert at_once > (20 if marks is Marks.EITHER else 0) or marks is Marks.COMMA
+            alone = [Column("x", packs=[cell], marks=marks) for cell in "\0".join(packs).split("\0")]
+            read = [one.numbers_and_missing(codes) for one in alone]
+            np.testing.assert_array_equal(values, np.concatenate([numbers for numbers, _ in read]))
+            np.testing.assert_array_equal(missing, np.concatenate([flags for _, flags in read]))
+            texts = [column.texts[code] if code >= 0 else code for code in column.codes.tolist()]
+            assert texts == [one.texts[0] if one.texts else one.codes[0] for one in alone]
 
 
 @pytest.mark.slow
-def test_a_small_table_does_not_import_what_a_large_one_gains_from_and_one_without_cells_is_read():
+def test_a_table_of_text_imports_no_library_of_tables_and_one_without_cells_is_read():
     code = (
         "import sys, dpviz; table = dpviz.read_csv(b'a,y\\n1,n\\n2,p\\n'); table.column('a').numbers(); table.column('y').texts;"
         "print('pandas' in sys.modules, 'pyarrow' in sys.modules)"
