@@ -179,7 +179,7 @@ def test_with_a_huge_epsilon_each_form_is_greedy_on_its_bins(kind, n_classes):
     require_greedy(corrected, data, lambda rows: rules, 2, stops=False)
 
 
-def test_bins_are_as_many_as_asked_and_hold_equal_shares_of_the_rows():
+def test_bins_are_as_many_as_asked_and_exact_quantiles_are_owned_up_to():
     data = table(schema_of("numbers"), 100)
     for bins in (2, 5, 10, 64):
         source = Recording(5)
@@ -188,9 +188,6 @@ def test_bins_are_as_many_as_asked_and_hold_equal_shares_of_the_rows():
         assert height.shape == (bins - 1,)
         if bins == 10:
             assert np.diff(np.searchsorted(np.sort(data.columns[0]), height), prepend=0, append=100).tolist() == [10] * 10
-
-
-def test_privatree_star_owns_up_to_exact_quantiles_where_there_are_numbers():
     result = dpviz.fit("privatree-star", table(schema_of("mixed")), epsilon=1.0, seed=0)
     assert next(step for _, step in walk(result.ledger.event)) == Step.unbounded(
         "exact quantiles of the numeric features", "quantile"
@@ -215,7 +212,7 @@ def test_the_gini_sensitivity_is_the_most_gini_changes_from_n_to_n_plus_one_rows
     assert privatree_corrected.gini_sensitivity(10**17).value == pytest.approx(2e-17, rel=1e-12)
 
 
-def test_the_noisy_count_is_never_below_one():
+def test_the_corrected_form_grows_a_complete_tree_halves_a_node_s_budget_and_counts_at_least_one():
     data, lowest = table(schema_of("mixed"), 0), []
     for seed in range(20):
         source = Recording(seed)
@@ -226,9 +223,6 @@ def test_the_noisy_count_is_never_below_one():
             assert choice.sensitivity.value == privatree_corrected.gini_sensitivity(max(1, count)).value
         lowest.append(min(counted))
     assert min(lowest) < 1
-
-
-def test_the_corrected_form_grows_a_complete_tree_and_halves_a_node_s_budget():
     for n_rows in [0, 1, 60]:
         tree = dpviz.fit("privatree-corrected", table(schema_of("mixed"), n_rows), epsilon=1.0, depth=3, seed=0).model
         assert Counter(placed.depth for placed in tree.nodes()) == {0: 1, 1: 2, 2: 4, 3: 8}

@@ -68,14 +68,11 @@ def test_a_row_falls_as_through_the_unpacked_trees(name: str) -> None:
         np.testing.assert_allclose(model.predict_proba(data), votes / 6)
 
 
-def test_noisy_counts_add_up_over_trees_and_negative_sums_count_nothing() -> None:
+def test_noisy_counts_add_up_over_trees_and_the_compact_document_comes_back() -> None:
     forest = read("0<=0.5 =0:5,-3 =1:-2,4", "=0:1,-9")
     data = EncodedDataset(PACKED, (np.array([0.2, 0.9]), np.zeros(2, dtype=np.uint8)), np.zeros(2, dtype=np.uint8))
     assert forest.votes(data).tolist() == [[6, -12], [-1, -5]]
     assert forest.predict_proba(data).tolist() == [[1.0, 0.0], [0.5, 0.5]]
-
-
-def test_the_document_is_compact_and_comes_back() -> None:
     trees = ("0<=0.5 1? =0 =1 =0 =1", "1<=0.5 =1 =0")
     forest = read(*trees)
     assert model_body(forest)["trees"] == list(trees)

@@ -90,11 +90,15 @@ def test_the_grid_of_the_noise_is_fine_enough_for_its_account(scale):
     assert scale * grid.steps < 2.0**60
 
 
-def test_a_sample_takes_each_row_with_its_probability():
+def test_a_sample_takes_each_row_with_its_probability_and_sums_that_are_too_large_are_cut():
     for source in (Simulation(4), ExactNoise()):
         share = PoissonSample(0.3).among(20_000, source=source).mean()
         assert abs(share - 0.3) < 5 * math.sqrt(0.21 / 20_000)
         assert PoissonSample(1.0).among(5, source=source).all()
+    grid = NoiseGrid((1e-4,))
+    sums = np.array([1.0, -1.0]) * 2.0**60
+    noisy = grid.noisy(sums, 0, source=Simulation(1))
+    np.testing.assert_allclose(noisy, np.array([1.0, -1.0]) * 2.0**61 / grid.steps, rtol=1e-6)
 
 
 @pytest.mark.parametrize("scale", [20.0, 100.0])
@@ -107,13 +111,6 @@ def test_noise_on_a_grid_differs_from_rounded_gaussian_noise_by_the_factor_its_a
     np.testing.assert_allclose(log_ratio, expected, atol=2 / scale**4 * 49**2 / 100)
     # within 40 standard deviations of 2^28 steps, over the million sums that one row can reach in all rounds
     assert GRID_SLACK > 1e6 * 40**2 / (24 * 2.0**56)
-
-
-def test_sums_that_are_too_large_are_cut_and_not_wrapped_around():
-    grid = NoiseGrid((1e-4,))
-    sums = np.array([1.0, -1.0]) * 2.0**60
-    noisy = grid.noisy(sums, 0, source=Simulation(1))
-    np.testing.assert_allclose(noisy, np.array([1.0, -1.0]) * 2.0**61 / grid.steps, rtol=1e-6)
 
 
 @pytest.mark.parametrize("scale", [1.0, 2.0, 9.0, 40.0])

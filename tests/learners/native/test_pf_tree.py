@@ -85,7 +85,7 @@ def test_public_rules_by_hand():
         assert pf_tree.correct_units(n_public, epsilon) == units
 
 
-def test_the_depth_never_falls_with_rows_or_epsilon_nor_passes_its_cap():
+def test_the_depth_never_falls_with_rows_or_epsilon_and_caps_and_fixed_depths_hold():
     for n_candidates, rule in product([2, 30, 650, 3000], RULES):
         rows, epsilons = (1, 10, *(10**k * m for k in range(2, 7) for m in (1, 2, 5))), [10 ** (k / 4) for k in range(-12, 9)]
         found = np.array([[[rule(n, n_candidates, e, most) for e in epsilons] for n in rows] for most in range(1, 13)])
@@ -93,9 +93,6 @@ def test_the_depth_never_falls_with_rows_or_epsilon_nor_passes_its_cap():
             assert (np.diff(found, axis=axis) >= 0).all()
         assert found.min() >= 1
         assert (found <= np.arange(1, 13)[:, None, None]).all()
-
-
-def test_depths_that_are_asked_for_cap_and_fix():
     schema = table(schema_of("categories"), 40).schema
     for asked, depth in [({}, 8), ({"max_depth": 4}, 4), ({"max_depth": 12}, 12), ({"max_depth": 4, "depth": 10}, 10)]:
         assert FitRequest.of("pf-tree", epsilon=1e6, **asked).plan(schema).depth == depth

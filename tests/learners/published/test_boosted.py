@@ -25,13 +25,10 @@ def test_it_learns_with_much_budget(make):
     assert fit_dpboost(make(4000), 30.0).score(make(seed=2)) > 0.55
 
 
-def test_more_classes_get_as_many_trees_each():
+def test_more_classes_get_as_many_trees_each_and_switches_cost_nothing():
     result = fit_dpboost(classes(300, n_classes=3), trees=10)
     assert result.model.splits.n_trees == 12
     assert [share.part for share in result.plan.shares] == ["node", "node", "node", "leaf"]
-
-
-def test_the_switches_change_what_is_trained_and_not_what_it_costs():
     usual = fit_dpboost(prices(400), 2.0)
     for asked in ({"filter": True}, {"leaf_clipping": True, "learning_rate": 0.3}, {"clip": 1.0}, {"ridge": 0.0}):
         other = fit_dpboost(prices(400), 2.0, **asked)

@@ -6,7 +6,6 @@ import math
 from itertools import combinations_with_replacement, product
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import dpviz
@@ -144,19 +143,16 @@ def test_one_row_changes_every_utility_by_0_or_1_in_one_direction(epsilon):
     assert WIDTH.monotone
 
 
-def test_one_row_changes_the_odds_of_a_window_by_its_epsilon_and_no_more():
-    """In closed form: the largest log ratio over all widths and neighbours of few rows reaches epsilon, nearly."""
+def test_one_row_changes_the_odds_of_a_window_by_its_epsilon_and_no_epsilon_is_too_small():
+    assert (np.diff(utilities([30.0], 30.0, 5e-324)) >= 0).all()
+    assert (utilities([30.0], 30.0, 5e-324) < 0).all()
+    # In closed form: the largest log ratio over all widths and neighbours of few rows reaches epsilon, nearly.
     kinds, worst = (-10.0, 30.0, 31.0, 90.0), 0.0
     for rows in product(kinds, repeat=3):
         for more in kinds:
             few, many = (PermuteAndFlip(2.0, WIDTH).probabilities(utilities(table, 30.0, 2.0)) for table in (rows, (*rows, more)))
             worst = max(worst, float(np.abs(np.log(many / few)).max()))
     assert 1.5 < worst <= 2 + 1e-9
-
-
-def test_no_epsilon_is_too_small():
-    assert (np.diff(utilities([30.0], 30.0, 5e-324)) >= 0).all()
-    assert (utilities([30.0], 30.0, 5e-324) < 0).all()
 
 
 @pytest.mark.parametrize(("n_tail", "width"), [(0, 100 / 256), (400, 50)])
@@ -207,26 +203,6 @@ def test_one_row_changes_one_cell_by_one(cells):
             assert (changed.sum(), np.abs(changed).sum(), np.abs(changed).max()) == (1, 1, 1)
 
 
-def test_the_leaves_of_a_divided_tree_are_the_groups_of_each_leaf_in_order():
-    for place, row in product(range(3), ROWS):
-        found = cells_of_a_tree([row]).reshape(3, 3, 2)
-        leaf = 0 if row[0] < 0.5 else 1 if row[1] == 1 else 2
-        assert found[place, row[1], row[2]] == (place == leaf)
-    assert divided(SPLIT, GROUPED, "") is SPLIT
-
-
-@pytest.mark.slow
-def test_rows_that_an_engine_counts_give_the_same_counts(tmp_path):
-    duckdb = pytest.importorskip("duckdb")
-    frame = pd.DataFrame([(x, "abc"[g], "np"[y]) for x, g, y in ROWS] * 40, columns=["x", "g", "y"])
-    with duckdb.connect(str(tmp_path / "rows.duckdb")) as connection:
-        connection.sql("CREATE TABLE rows AS SELECT * FROM frame")
-    asked = {"epsilon": 1, "seed": 3, "groups": "g"}
-    with dpviz.open_table(f"duckdb:///{tmp_path / 'rows.duckdb'}?table=rows", GROUPED) as rows:
-        elsewhere = dpviz.fit("pf-tree", rows, **asked).test_report
-    assert elsewhere == dpviz.fit("pf-tree", frame, schema=GROUPED, **asked).test_report
-
-
 @pytest.mark.parametrize(
     ("learner", "asked"), [("pf-tree", {}), ("s-gbdt", {"test_share": 0.1}), ("majority", {"test_share": 0.3})]
 )
@@ -239,7 +215,7 @@ def test_groups_cost_nothing_and_change_no_model(learner, asked):
     assert without.test_report.by_group == ()
 
 
-def test_exact_counts_give_the_exact_figures_of_every_group():
+def test_exact_counts_give_the_exact_figures_of_every_group_whose_leaves_stand_in_order():
     data = table(schema_of("mixed"), 2000)
     model = dpviz.fit("cart", data, epsilon=1, depth=2, seed=0).model
     report, _ = report_of_classes(model, data, HeldOutPart(TEST, 0.1, 1e6, "colour"), Simulation(0))
@@ -250,6 +226,11 @@ def test_exact_counts_give_the_exact_figures_of_every_group():
         assert [share.value for share in entry.found] == pytest.approx(found)
     assert report.accuracy.value == pytest.approx(1 - wrong.mean())
     assert [recall.value for recall in report.recalls] == pytest.approx([1 - wrong[data.target == k].mean() for k in range(2)])
+    for place, row in product(range(3), ROWS):
+        found = cells_of_a_tree([row]).reshape(3, 3, 2)
+        leaf = 0 if row[0] < 0.5 else 1 if row[1] == 1 else 2
+        assert found[place, row[1], row[2]] == (place == leaf)
+    assert divided(SPLIT, GROUPED, "") is SPLIT
 
 
 @pytest.mark.parametrize(("epsilon", "n_rows"), [(0.1, 400), (0.5, 400), (1e6, 400)])

@@ -71,7 +71,7 @@ def test_the_tree_does_not_look_at_rows_that_are_set_aside():
     assert models[0] != models[1]
 
 
-def test_any_learner_is_tested_on_the_rows_that_it_was_not_trained_on():
+def test_any_learner_is_tested_on_the_rows_that_it_was_not_trained_on_by_bands_of_probabilities():
     result, kept = dpviz.fit("cart", TWO, epsilon=1e6, seed=5, test_share=0.5), parts_of(TWO, 0.5, seed=5) == 1
     right = result.model.predict(TWO)[kept] == TWO.target[kept]
     assert result.test_report.n_rows == kept.sum()
@@ -85,9 +85,6 @@ def test_any_learner_is_tested_on_the_rows_that_it_was_not_trained_on():
     assert result.test_report.rmse.value == pytest.approx(np.sqrt(np.square(missed).mean()), rel=1e-3)
     assert result.test_report.absolute_error.value == pytest.approx(np.abs(missed).mean(), rel=1e-3)
     assert abs(result.test_report.r_squared.value) < 0.05
-
-
-def test_a_model_of_two_classes_with_probabilities_is_tested_by_bands_of_them():
     model = fit(TWO, epsilon=1.0, seed=1).model
     report, _ = report_of_classes(model, TWO, HeldOutPart(TEST, 0.1, 1e6), Simulation(0))
     assert len(report.table) == 20
