@@ -84,9 +84,9 @@ def draw(trained: training.Trained, complete: Tree) -> None:
     shown = collapse_leaves(complete, result.plan) if fold else complete
     drawn = training.resamples_now(asked, loaded)
     bars = intervals(complete, shown, result.plan, result.unit.rows)
-    notes = NodeNotes(trace.shares(shown) if trace else {}, bars=bars)
+    notes = NodeNotes(trace.shares(shown) if trace else {}, probabilities=bars)
     if drawn is not None:
-        notes = replace(notes, came_back=drawn.coming_back(shown), n_draws=drawn.n_done, between=drawn.between(shown))
+        notes = replace(notes, rerun_counts=drawn.coming_back(shown), n_draws=drawn.n_done, threshold_ranges=drawn.between(shown))
     elif training.is_resampled(asked, loaded):  # room for what is to come
         notes = replace(notes, n_draws=training.draws_of(asked, rows_of_the_tree(loaded).schema))
     now = pinned.named("Now", trained, shown, notes)
@@ -131,7 +131,7 @@ def show_tree(trained: training.Trained, now: Side, drawn: Resamples | None, pai
     tree_view(wide, narrow, selected=chosen, key=VIEW, steps=steps, epsilon=asked.settings.epsilon, said=said)
     split_view(result, request)
     with st.container(key=frame.WORK):
-        if not now.notes.came_back and training.is_resampled(asked, loaded):
+        if not now.notes.rerun_counts and training.is_resampled(asked, loaded):
             background.watch_missing(training.resampling_task(asked, loaded), "Training the tree again with new noise")
         elif climbing is not None:
             words = "Drawing the tree at other ε, to drag through"

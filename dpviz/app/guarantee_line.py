@@ -8,7 +8,7 @@ from dpviz.accounting.claim import Disclosure
 from dpviz.app import frame
 from dpviz.app.component import component
 from dpviz.app.parts import plain, plain_bound
-from dpviz.charts.tree.paths import PENDING, guarantee_said
+from dpviz.charts.tree.paths import PENDING, guarantee_words
 from dpviz.learners import get_learner, result_verdict
 from dpviz.results.result import FitResult
 from dpviz.table.role import DataRole
@@ -30,7 +30,7 @@ def guarantee_of(result: FitResult, *, released: bool = False) -> None:
     """
     said = result_verdict(result, released=released)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=frame.GUARANTEE):
-        data = guarantee_said(said) | {"pending": PENDING}
+        data = guarantee_words(said) | {"pending": PENDING}
         component("dpviz_guarantee", Path(__file__))(key="guarantee", data=data)
         with st.popover("why?", type="tertiary"):
             box, icon = _LOOK[said.kind]

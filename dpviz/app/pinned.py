@@ -63,10 +63,10 @@ def beside(pinned: Trained, loaded: Loaded, *, fold: bool) -> Side:
     assert complete is not None
     shown = collapse_leaves(complete, plan) if fold else complete
     widths = exact_trace(complete, rows_of_the_tree(loaded)).shares(shown) if loaded.role.may_show_rows else None
-    notes = NodeNotes(widths or {}, bars=intervals(complete, shown, plan, pinned.result.unit.rows))
+    notes = NodeNotes(widths or {}, probabilities=intervals(complete, shown, plan, pinned.result.unit.rows))
     drawn = _draws(pinned, loaded)
     if drawn is not None:
-        notes = replace(notes, came_back=drawn.coming_back(shown), n_draws=drawn.n_done, between=drawn.between(shown))
+        notes = replace(notes, rerun_counts=drawn.coming_back(shown), n_draws=drawn.n_done, threshold_ranges=drawn.between(shown))
     return named("Pinned", pinned, shown, notes)
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 #: Proved by privacy; certified by a vote; published but refused; nothing published and nothing proved.
-Kind = Literal["proved", "votes", "refused", "silent"]
+Kind = Literal["proved", "votes", "refused", "no_guarantee"]
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Certified:
             return "votes"
         if not self.table.reason:
             return "proved"
-        return "silent" if math.isnan(self.table.published(0)) else "refused"
+        return "no_guarantee" if math.isnan(self.table.published(0)) else "refused"
 
     @property
     def title(self) -> str:
@@ -84,48 +84,48 @@ _ATTACK_SYMBOLS = ("circle", "diamond", "square", "triangle-up")
 
 
 def guarantee_chart(
-    found: Sequence[Certified], *, up_to: float, wanted: float | None = None, attacks: pd.DataFrame | None = None
+    curves: Sequence[Certified], *, up_to: float, wanted: float | None = None, attacks: pd.DataFrame | None = None
 ) -> Chart:
     """Guaranteed accuracy from 0 to `up_to` (a share of the training rows) poisoned rows.
 
     `wanted` is the accuracy to stay above, None for that of the majority class; `attacks` come from `attack_curve`, one or more.
     """
-    what = found[0].table.unit
-    measured = [None if attacks is None else attack_rows(item, attacks) for item in found]
-    lows = [found[0].table.majority - BELOW, *([] if wanted is None else [wanted - 0.05])]
-    highs = [item.table.accuracy for item in found] + ([] if wanted is None else [wanted])
+    what = curves[0].table.unit
+    measured = [None if attacks is None else attack_rows(item, attacks) for item in curves]
+    lows = [curves[0].table.majority - BELOW, *([] if wanted is None else [wanted - 0.05])]
+    highs = [item.table.accuracy for item in curves] + ([] if wanted is None else [wanted])
     for frame in measured:
         lows += [] if frame is None else list(frame.low - 0.03)
         highs += [] if frame is None else list(frame.high)
     bottom, top = max(0.0, min(lows)), min(1.0, max(highs) + 0.03)
     up = {"title": "mean accuracy, at least", "tickformat": ".0%", "range": [bottom, top], "zeroline": False}
-    end = max(item.table.n_train for item in found) * up_to
+    end = max(item.table.n_train for item in curves) * up_to
     ticks = {"tickformat": ",d", "title": f"poisoned {what}s (a changed {what} counts as two)"} | (
         {"dtick": 1} if end < FEW else {}
     )
     across = {"zeroline": False, "range": [-0.015 * end, max(1e-9, 1.015 * end)]} | ticks
-    figure = chart(600 + 22 * len(found), legend=LEGEND_BELOW, hovermode="closest", xaxis=across, yaxis=up)
-    styles = _lines(found)
-    for item, style in zip(found, styles, strict=True):
+    figure = chart(600 + 22 * len(curves), legend=LEGEND_BELOW, hovermode="closest", xaxis=across, yaxis=up)
+    styles = _lines(curves)
+    for item, style in zip(curves, styles, strict=True):
         _add(figure, item, up_to, style, wanted)
-    for item, style, frame in zip(found, styles, measured, strict=True):
+    for item, style, frame in zip(curves, styles, measured, strict=True):
         if frame is not None:
             _add_attacks(figure, item, frame, style["color"])
-    majority = found[0].table.majority
+    majority = curves[0].table.majority
     area = {"line": {"width": 0}, "fillcolor": translucent(NEUTRAL, 0.16), "layer": "below"}
     figure.add_shape(type="rect", xref="paper", x0=0, x1=1, y0=bottom, y1=majority, **area)  # what is worth nothing
     level, words = (majority, "majority class") if wanted is None else (wanted, "stay above")
     figure.add_hline(level, line=line(NEUTRAL, 1.5, "dot"))
     place = {"xref": "paper", "x": 0.995, "y": level, "xanchor": "right", "yanchor": "bottom", "showarrow": False}
     figure.add_annotation(text=f"{words} {level:.1%}", **place)
-    each = ". ".join(f"{full_name(item)}: {verdict_text(item, wanted).split('. ')[0]}" for item in found)
+    each = ". ".join(f"{full_name(item)}: {verdict_text(item, wanted).split('. ')[0]}" for item in curves)
     said = f"Guaranteed mean accuracy against poisoned {what}s. {each}."
-    return Chart(figure, said, partial(guarantee_rows, found, up_to))
+    return Chart(figure, said, partial(guarantee_rows, curves, up_to))
 
 
-def _lines(found: Sequence[Certified]) -> list[Style]:
+def _lines(curves: Sequence[Certified]) -> list[Style]:
     """The line of each curve: its hue by epsilon, its dash by learner; what is refused is grey."""
-    proved = [item for item in found if item.kind == "proved"]
+    proved = [item for item in curves if item.kind == "proved"]
     epsilons = sorted({item.epsilon for item in proved}, key=lambda epsilon: epsilon or 0.0)
     learners = list(dict.fromkeys(item.table.learner for item in proved))
     return [
@@ -136,7 +136,7 @@ def _lines(found: Sequence[Certified]) -> list[Style]:
         )
         if item.kind == "proved"
         else line(VOTES if item.kind == "votes" else NEUTRAL, HEAVY)
-        for item in found
+        for item in curves
     ]
 
 
@@ -159,7 +159,7 @@ def _add(figure: Figure, item: Certified, up_to: float, style: Style, wanted: fl
         "proved": f"{sure}<br>published: %{{customdata[4]:.1%}}" if has_published else sure,
         "votes": "certified: %{customdata[2]:.1%}",
         "refused": "published, but refused: %{customdata[4]:.1%}",
-        "silent": "",
+        "no_guarantee": "",
     }[item.kind]
     head = f"<b>{name}</b><br>%{{customdata[0]:,}} poisoned {table.unit}s (%{{customdata[1]:.2%}})<br>"
     about["hovertemplate"] = f"{head}{hover}<extra></extra>"
@@ -177,7 +177,7 @@ def _add(figure: Figure, item: Certified, up_to: float, style: Style, wanted: fl
             crosses = {"symbol": "x-thin", "size": 7, "maxdisplayed": 12, "line": {"color": NEUTRAL, "width": 1.5}}
             struck = about | {"mode": "lines+markers", "marker": crosses, "line": line(NEUTRAL, 1.5, "dot")}
             figure.add_scatter(**struck, y=published, name=f"<s>{name}</s>: published, refused")
-        case "silent":  # nothing is claimed or proved: its accuracy without poison
+        case "no_guarantee":  # nothing is claimed or proved: its accuracy without poison
             alone = f"<b>{name}</b><br>without poison %{{y:.1%}}, no guarantee<extra></extra>"
             point = {"mode": "markers", "marker": marker(NEUTRAL, "circle-open", 11), "hovertemplate": alone}
             figure.add_scatter(x=[0], y=[table.accuracy], name=f"{item.title}: no guarantee", **point)
@@ -203,8 +203,8 @@ def _add_attacks(figure: Figure, item: Certified, attacks: pd.DataFrame, colour:
 def attack_rows(certified: Certified, attacks: pd.DataFrame) -> pd.DataFrame:
     """The lines of measured attacks that are about this learner at this epsilon, counted as its table does."""
     same = attacks.learner == certified.table.learner
-    found = attacks[same if certified.epsilon is None else same & (attacks.epsilon == certified.epsilon)]
-    return found.assign(poisoned_rows=-(-found.poisoned_rows // certified.table.rows_per_person))
+    curves = attacks[same if certified.epsilon is None else same & (attacks.epsilon == certified.epsilon)]
+    return curves.assign(poisoned_rows=-(-curves.poisoned_rows // certified.table.rows_per_person))
 
 
 def full_name(item: Certified) -> str:
@@ -216,18 +216,18 @@ def _relation(item: Certified) -> str:
     return f"add/remove one {item.table.unit}"
 
 
-def level_text(found: Sequence[Certified], wanted: float | None) -> str:
+def level_text(curves: Sequence[Certified], wanted: float | None) -> str:
     """What accuracy is to stay above."""
-    return f"the majority class, {found[0].table.majority:.1%}" if wanted is None else f"the {wanted:.1%} you asked for"
+    return f"the majority class, {curves[0].table.majority:.1%}" if wanted is None else f"the {wanted:.1%} you asked for"
 
 
-def headline(found: Sequence[Certified], wanted: float | None) -> str:
+def headline(curves: Sequence[Certified], wanted: float | None) -> str:
     """The most poisoned rows that a private learner is proved to withstand, else the most by vote, in one sentence."""
-    ranked = [(item.kind == "proved", rows, item) for item in found if (rows := item.table.protected_rows(wanted)) is not None]
+    ranked = [(item.kind == "proved", rows, item) for item in curves if (rows := item.table.protected_rows(wanted)) is not None]
     if not ranked:
-        return f"No curve here is proved to stay above {level_text(found, wanted)}, even without poison."
+        return f"No curve here is proved to stay above {level_text(curves, wanted)}, even without poison."
     *_, best = max(ranked, key=lambda entry: entry[:2])
-    said = f"{full_name(best)} {protects_text(best, wanted)}: its mean accuracy stays above {level_text(found, wanted)}"
+    said = f"{full_name(best)} {protects_text(best, wanted)}: its mean accuracy stays above {level_text(curves, wanted)}"
     sure = f", with {1 - best.table.beta:.0%} confidence" if is_noisy(best) else ""
     return f"{said}{sure}."
 
@@ -267,14 +267,14 @@ def struck_text(item: Certified, wanted: float | None) -> str:
 MOST_ROWS = 11
 
 
-def guarantee_rows(found: Sequence[Certified], up_to: float) -> Rows:
+def guarantee_rows(curves: Sequence[Certified], up_to: float) -> Rows:
     """The figure as a table, at most eleven lines per curve."""
     rows = []
-    for item in found:
+    for item in curves:
         table, every = item.table, curve_rows(item.table.n_train, up_to)
         for place in np.linspace(0, len(every) - 1, min(len(every), MOST_ROWS)).round().astype(int):
             k = every[place]
-            published = "none" if item.kind in ("votes", "silent") else f"{table.published(k):.1%}"
+            published = "none" if item.kind in ("votes", "no_guarantee") else f"{table.published(k):.1%}"
             rows.append(
                 {
                     "algorithm": item.title,
@@ -289,7 +289,7 @@ def guarantee_rows(found: Sequence[Certified], up_to: float) -> Rows:
     return rows
 
 
-def attack_table(found: Sequence[Certified], attacks: pd.DataFrame) -> Rows:
+def attack_table(curves: Sequence[Certified], attacks: pd.DataFrame) -> Rows:
     """The dots as a table."""
     return [
         {
@@ -300,7 +300,7 @@ def attack_table(found: Sequence[Certified], attacks: pd.DataFrame) -> Rows:
             "95% limits": f"{line.low:.1%} to {line.high:.1%}",
             "proved": "nothing" if item.table.reason else f"{item.table.low(int(line.poisoned_rows)):.1%}",
         }
-        for item in found
+        for item in curves
         for line in attack_rows(item, attacks).itertuples()
     ]
 

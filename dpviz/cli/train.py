@@ -173,7 +173,7 @@ def _prove(rows: Rows) -> None:
     """Every export on a tree of the same columns, before anything is spent."""
     console.status("Trying every export on a tree of these columns")
     proof = proof_of(rows.schema)
-    if proof.lacking:
+    if proof.missing:
         console.warn(proof_sentence(proof))
 
 

@@ -16,9 +16,9 @@ from dpviz.models.document import model_body
 from dpviz.results.exports import Exported
 
 
-def report_to_sign(given: Exportable, signed: Signed) -> Exported:
+def report_to_sign(source: Exportable, signed: Signed) -> Exported:
     """The report with what stands beside its signature line, as an export. Raises NotExported."""
-    return export(replace(REPORT, write=partial(report_html, signed=signed)), given)
+    return export(replace(REPORT, write=partial(report_html, signed=signed)), source)
 
 
 # --- a notebook: the picture is an image of its own, so that no style sheet reaches it and it reaches none
@@ -27,17 +27,17 @@ def report_to_sign(given: Exportable, signed: Signed) -> Exported:
 _MOST_LEAVES = 64
 
 
-def notebook_html(given: Exportable) -> str:
+def notebook_html(source: Exportable) -> str:
     """The document as HTML that stands in a page: no script, nothing fetched, every text escaped."""
-    found = given.verdict
-    learner = str(given.document["learner"]["name"])
-    words = f"{learner} predicts {given.schema.target.name} from {given.schema.n_features:,} columns."
+    found = source.verdict
+    learner = str(source.document["learner"]["name"])
+    words = f"{learner} predicts {source.schema.target.name} from {source.schema.n_features:,} columns."
     said = f"<p><strong>{escape(found.headline)}.</strong> {escape(found.because)}</p>"
-    return f"<div>{said}{_picture(given, words)}<p><small>{escape(words)}</small></p></div>"
+    return f"<div>{said}{_picture(source, words)}<p><small>{escape(words)}</small></p></div>"
 
 
-def _picture(given: Exportable, words: str) -> str:
-    tree = drawn_tree(given)
+def _picture(source: Exportable, words: str) -> str:
+    tree = drawn_tree(source)
     if tree is None or tree.n_leaves > _MOST_LEAVES:
         many = "many trees" if tree is None else f"{tree.n_leaves:,} leaves"
         return f"<p>A model of {many}: not drawn.</p>"
@@ -46,10 +46,10 @@ def _picture(given: Exportable, words: str) -> str:
     return f'<img style="max-width:100%" alt="{escape(words)}" src="data:image/svg+xml;base64,{packed}">'
 
 
-def _write_svg(given: Exportable) -> str:
-    tree = drawn_tree(given)
+def _write_svg(source: Exportable) -> str:
+    tree = drawn_tree(source)
     assert tree is not None  # one_tree
-    title = f"Tree of {given.schema.target.name}. {' '.join(given.facts[1:])}"
+    title = f"Tree of {source.schema.target.name}. {' '.join(source.facts[1:])}"
     data = {"format": "dpviz-tree/1", "kind": "tree", **model_body(tree), "schema": tree.schema.to_dict()}
     return draw_tree(tree, title=title).at_measured_width().standalone(json.dumps(data))
 

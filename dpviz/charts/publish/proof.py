@@ -17,10 +17,10 @@ NEEDED = ("json", "report")
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """`good`: titles of the forms that hold the tree; `lacking`: title -> why another did not."""
+    """`formats`: titles of the forms that hold the tree; `missing`: title -> why another did not."""
 
-    good: tuple[str, ...]
-    lacking: dict[str, str]
+    formats: tuple[str, ...]
+    missing: dict[str, str]
 
 
 def proof_of(schema: Schema) -> Proof:
@@ -30,23 +30,23 @@ def proof_of(schema: Schema) -> Proof:
     """
     tree = tree_of(schema)
     document = {"format": FORMAT, "kind": tree.kind, **model_body(tree), "schema": schema.to_dict()}
-    given, good, lacking = Exportable(json.dumps(document)), [], {}
+    source, formats, missing = Exportable(json.dumps(document)), [], {}
     for name, form in forms().items():
         assert isinstance(form, WrittenForm)
         try:
-            good.append(export(form, given).form.title)
+            formats.append(export(form, source).form.title)
         except DpvizError as problem:
             if name in NEEDED:
                 remedy = "Nothing was spent. Rename the column or category that is named, or report this with the schema."
                 raise RefusedRelease(f"No release of these columns: {problem.what}", remedy=remedy) from problem
-            lacking[form.title] = problem.what
-    return Proof(tuple(good), lacking)
+            missing[form.title] = problem.what
+    return Proof(tuple(formats), missing)
 
 
 def proof_sentence(proof: Proof) -> str:
     """What was tried, and what there will not be."""
-    said = f"Tried on a tree of these columns: {len(proof.good)} export formats hold it."
-    return " ".join([said, *(f"No {title}: {why}" for title, why in proof.lacking.items())])
+    said = f"Tried on a tree of these columns: {len(proof.formats)} export formats hold it."
+    return " ".join([said, *(f"No {title}: {why}" for title, why in proof.missing.items())])
 
 
 def tree_of(schema: Schema) -> Tree:

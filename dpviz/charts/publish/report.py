@@ -56,19 +56,19 @@ class Signed:
     author: str = ""
 
 
-def report_html(given: Exportable, signed: Signed | None = None) -> str:
+def report_html(source: Exportable, signed: Signed | None = None) -> str:
     """`report.html`, filled in: page one, then the annexes. `signed`: what stands beside the signature line."""
-    statement, found, by_hand = statement_of(given.document), given.verdict, signed or Signed()
-    test = test_result_of(given.document, given.schema)
+    statement, found, by_hand = statement_of(source.document), source.verdict, signed or Signed()
+    test = test_result_of(source.document, source.schema)
     sentences = [] if test is None else result_sentences(test, found.unit)
     said = {
-        "target": given.schema.target.name,
-        "finding": _finding(given, test),
-        "learner": _learner(given),
+        "target": source.schema.target.name,
+        "finding": _finding(source, test),
+        "learner": _learner(source),
         "headline": found.headline,
         "odds": found.odds,
         "because": found.because,
-        "version": entry_text(given.document, "versions", "dpviz"),
+        "version": entry_text(source.document, "versions", "dpviz"),
     }
     page = Template(_file("report.html")).substitute(
         {name: text(words) for name, words in said.items()},
@@ -76,10 +76,10 @@ def report_html(given: Exportable, signed: Signed | None = None) -> str:
         state="" if found.kind == "released" else "open",
         worth=_beside_always(test),
         plain_bound=_plain_bound(found),
-        model="\n".join(_model(given)),
+        model="\n".join(_model(source)),
         how_sure=_bullets(_how_sure(sentences)),
-        conclusions=_bullets(_conclusions(given, tested=test is not None)),
-        no_conclusions=_bullets(_no_conclusions(given)),
+        conclusions=_bullets(_conclusions(source, tested=test is not None)),
+        no_conclusions=_bullets(_no_conclusions(source)),
         data_set=text(by_hand.data_set) if by_hand.data_set else "&nbsp;",
         date=text(by_hand.date) if by_hand.date else "&nbsp;",
         author=text(by_hand.author) if by_hand.author else "&nbsp;",
@@ -88,8 +88,8 @@ def report_html(given: Exportable, signed: Signed | None = None) -> str:
         promises=_bullets(found.promises),
         not_promised=_bullets(not_promised(found.unit, statement.disclosures, statement.noise.warning)),
         ledger=_ledger_table(statement, found.unit),
-        schema=_schema_table(given.schema),
-        document=_as_data(given.text),
+        schema=_schema_table(source.schema),
+        document=_as_data(source.text),
     )
     return page.rstrip("\n")
 
@@ -102,14 +102,14 @@ def _file(name: str) -> str:
 # --- page one
 
 
-def _finding(given: Exportable, test: Any) -> str:
+def _finding(source: Exportable, test: Any) -> str:
     """What the model asks and how often it is right, in one sentence; a second one where it is no release."""
-    tree = as_tree(given.model)
+    tree = as_tree(source.model)
     names = () if tree is None else _first_questions(tree)
-    asks = f"asks about {_listed(names)}" if names else f"uses {given.schema.n_features:,} columns"
+    asks = f"asks about {_listed(names)}" if names else f"uses {source.schema.n_features:,} columns"
     right = f", and is right for {percent_with_interval(test.accuracy)} of the rows" if isinstance(test, ClassReport) else ""
-    kind = "" if given.verdict.kind == "released" else " It is not a release, and not for the public."
-    return f"The model that predicts {given.schema.target.name} {asks}{right}.{kind}"
+    kind = "" if source.verdict.kind == "released" else " It is not a release, and not for the public."
+    return f"The model that predicts {source.schema.target.name} {asks}{right}.{kind}"
 
 
 def _first_questions(tree: Tree) -> tuple[str, ...]:
@@ -132,8 +132,8 @@ def _beside_always(test: Any) -> str:
     return f'<p class="worth{"" if is_better_than_always(test) else " open"}">{text(said)}</p>' if said else ""
 
 
-def _learner(given: Exportable) -> str:
-    name = entry_text(given.document, "learner", "name")
+def _learner(source: Exportable) -> str:
+    name = entry_text(source.document, "learner", "name")
     return registry()[name].title if name in registry() else "an unknown learner" if name == "unknown" else name
 
 
@@ -150,20 +150,20 @@ def _how_sure(sentences: list[str]) -> list[str]:
     return [f"{sentences[0]} In brackets: {CONFIDENCE:.0%} intervals.", *sentences[1:_MOST_SENTENCES]]
 
 
-def _conclusions(given: Exportable, *, tested: bool) -> Iterator[str]:
+def _conclusions(source: Exportable, *, tested: bool) -> Iterator[str]:
     """What somebody who sees page one may take away."""
-    if given.verdict.kind == "released":
-        whose = given.verdict.unit.words
+    if source.verdict.kind == "released":
+        whose = source.verdict.unit.words
         yield f"How well anyone who sees it can guess whether {whose} is in the data: no better than is stated above."
-    yield "How the model decides, question by question." if as_tree(given.model) else "Which columns the model may use."
+    yield "How the model decides, question by question." if as_tree(source.model) else "Which columns the model may use."
     if tested:
         yield "How good it is on rows like these."
 
 
-def _no_conclusions(given: Exportable) -> Iterator[str]:
-    if given.verdict.kind != "released":
-        yield f"{given.verdict.headline}."
-    first, other = ("a question near the top", "tree") if as_tree(given.model) else ("a column it uses", "model")
+def _no_conclusions(source: Exportable) -> Iterator[str]:
+    if source.verdict.kind != "released":
+        yield f"{source.verdict.headline}."
+    first, other = ("a question near the top", "tree") if as_tree(source.model) else ("a column it uses", "model")
     yield f"That {first} is a cause: it only predicts."
     yield "That the model is right about one person, or fair to a group."
     yield f"That no other {other} predicts as well: noise chooses among those that are nearly as good."
@@ -172,20 +172,20 @@ def _no_conclusions(given: Exportable) -> Iterator[str]:
 # --- the tree on page one
 
 
-def drawn_tree(given: Exportable) -> Tree | None:
+def drawn_tree(source: Exportable) -> Tree | None:
     """The model as one tree, merged as it is drawn; None for a model of another kind."""
-    tree = as_tree(given.model)
+    tree = as_tree(source.model)
     return None if tree is None else tree.merged()
 
 
-def _model(given: Exportable) -> Iterator[str]:
+def _model(source: Exportable) -> Iterator[str]:
     """The tree for a wide screen, for a telephone and for paper; of a large one only what paper has room for."""
-    tree = drawn_tree(given)
+    tree = drawn_tree(source)
     if tree is None:
-        count = len(getattr(given.model, "trees", ())) or getattr(getattr(given.model, "splits", None), "n_trees", 0)
+        count = len(getattr(source.model, "trees", ())) or getattr(getattr(source.model, "splits", None), "n_trees", 0)
         yield f"<p>{f'The model is {count:,} trees' if count else 'The model is not a tree'}; it is not drawn.</p>"
         return
-    title = f"Tree of {given.schema.target.name}, depth {tree.depth}, {tree.n_leaves:,} leaves"
+    title = f"Tree of {source.schema.target.name}, depth {tree.depth}, {tree.n_leaves:,} leaves"
     draw = partial(draw_tree, tree, title=title)
     layout = layout_within(tree, PAPER_WIDTH, PAPER_HEIGHT)
     kept, paper = max(len(placed.path) for placed in layout.nodes), draw(layout=layout).at_measured_width().standalone()
@@ -250,8 +250,8 @@ def _schema_table(schema: Schema) -> str:
     count = "not declared" if schema.n_public is None else f"about {schema.n_public:,}"
     known.append(("Number of rows", count, tuple(field for field in schema.read_from_data if field == "n_public")))
     rows = ((text(name), text(said), _badge(read)) for name, said, read in known)
-    source = f"Corrected after a look at how the rows fit, by a public source: {schema.source}" if schema.source else ""
-    return _table(("Column", "Taken as public", "Source"), rows) + (f"\n<p>{text(source)}</p>" if source else "")
+    note = f"Corrected after a look at how the rows fit, by a public source: {schema.source}" if schema.source else ""
+    return _table(("Column", "Taken as public", "Source"), rows) + (f"\n<p>{text(note)}</p>" if note else "")
 
 
 def _known(column: Feature | Target) -> str:

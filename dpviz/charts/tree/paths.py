@@ -85,7 +85,7 @@ class PathSteps:
         assert complete is not None
         shown = collapse_leaves(complete, plan) if self.fold else complete
         widths = exact_trace(shown, self.train).shares(shown) if self.role.may_show_rows else {}
-        notes = NodeNotes(widths, bars=intervals(complete, shown, plan, result.unit.rows), n_draws=draws)
+        notes = NodeNotes(widths, probabilities=intervals(complete, shown, plan, result.unit.rows), n_draws=draws)
         wide, narrow = (draw_tree(shown, notes, title="Tree", narrow=narrow).embedded() for narrow in (False, True))
         split, said = split_html(split_of(result)), result_verdict(result)
         return DrawnStep(value, wide, narrow, found.score, beside, said, shape_in_words(plan), split)
@@ -101,7 +101,7 @@ def shape_in_words(plan: BudgetPlan) -> str:
 PENDING = "ε = {}: let go to train this tree."
 
 
-def guarantee_said(said: Verdict) -> dict[str, str]:
+def guarantee_words(said: Verdict) -> dict[str, str]:
     """Kind and words: "Preview: ε = 1 (add/remove one row). At most 61 of 100 guesses about one row can be right, ..."."""
     if said.kind == "would":
         words = f"Preview: {loss_text(said.proven, said.unit)}"
@@ -170,7 +170,7 @@ def packed_steps(steps: Sequence[DrawnStep], measure: str, tested: str) -> str:
     shown = []
     for one in steps:
         drawn: dict[str, Any] = {"value": one.value, "wide": one.wide, "narrow": one.narrow, "said": {}}
-        drawn |= {"guarantee": guarantee_said(one.verdict), "shape": one.shape, "split": one.split}
+        drawn |= {"guarantee": guarantee_words(one.verdict), "shape": one.shape, "split": one.split}
         if tested:
             drawn["said"] = headline(one.score, (), measure, f"{tested}, this tree alone")
             drawn["words"] = step_in_words(one, measure)

@@ -96,18 +96,18 @@ _QUESTIONS = re.compile(r'(<text class="(name|rule)"[^>]*)>([^<]+)(<tspan class=
 class NodeNotes:
     """What is drawn at nodes, by their paths ("L", "LR", ...).
 
-    `widths` are shares in [0, 1] of the edge that leads there, of the public budget or of the rows where rows may be shown:
-    values outside are clipped, and a path left out draws a thin edge. `came_back` says in how many of `n_draws` fresh draws a
-    node comes back, which is its ink and the note in its corner, unless `marks` has short notes: those of DIFFERENCES have a
-    colour. `bars` are (share, low, high), the probability of a leaf's label and the ends of its interval, drawn along its lower
-    edge. `between` are thresholds with which a question comes back. With `n_draws` alone there is room for what comes back.
+    `row_shares` are shares in [0, 1] of the edge that leads there, of the public budget or of the rows where rows may be shown:
+    values outside are clipped, and a path left out draws a thin edge. `rerun_counts` says in how many of `n_draws` reruns a node
+    comes back, which is its ink and the note in its corner, unless `marks` has short notes: those of DIFFERENCES have a colour.
+    `probabilities` are (share, low, high), the probability of a leaf's label and the ends of its interval, drawn along its lower
+    edge. `threshold_ranges` are thresholds with which a question comes back. With `n_draws` alone there is room for all that.
     """
 
-    widths: Mapping[str, float] = field(default_factory=dict)
-    came_back: Mapping[str, int] = field(default_factory=dict)
+    row_shares: Mapping[str, float] = field(default_factory=dict)
+    rerun_counts: Mapping[str, int] = field(default_factory=dict)
     n_draws: int = 0
-    bars: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
-    between: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    probabilities: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
+    threshold_ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     marks: Mapping[str, str] | None = None
 
 
@@ -193,7 +193,9 @@ def draw_tree(
     back.
     """
     words = notes.marks.values() if notes.marks is not None else [f"{notes.n_draws} of {notes.n_draws}"] if notes.n_draws else []
-    layout = layout or tree_layout(tree, narrow=narrow, least=least_widths(tree, words, " (only 49%)" if notes.bars else ""))
+    layout = layout or tree_layout(
+        tree, narrow=narrow, least=least_widths(tree, words, " (only 49%)" if notes.probabilities else "")
+    )
     drawing = _Drawing(tree, layout, selected, notes)
     below = [placed for placed in layout.nodes if placed.path]
     lines = [
@@ -208,7 +210,7 @@ def draw_tree(
 
 
 def _thickness(drawing: _Drawing, placed: Placed) -> float:
-    share = min(1.0, max(0.0, drawing.notes.widths.get(placed.path, 0.0)))
+    share = min(1.0, max(0.0, drawing.notes.row_shares.get(placed.path, 0.0)))
     return THINNEST + share * ((THICKEST_ROW if placed.hangs else THICKEST) - THINNEST)
 
 
@@ -239,10 +241,10 @@ def _node(drawing: _Drawing, placed: Placed) -> Iterator[str]:
     words = node_in_words(drawing.tree, placed.path)
     if placed.node is MORE:
         words += f" {leaves_below(drawing.tree, placed.path)} below it are not drawn."
-    if placed.path in drawing.notes.bars and placed.node is not MORE:
-        share, low, high = drawing.notes.bars[placed.path]
+    if placed.path in drawing.notes.probabilities and placed.node is not MORE:
+        share, low, high = drawing.notes.probabilities[placed.path]
         words += f" Probability {share:.0%}, between {low:.0%} and {high:.0%}."
-    if placed.path in drawing.notes.came_back:
+    if placed.path in drawing.notes.rerun_counts:
         words += f" Came back in {_times(drawing, placed.path)} draws."
     if mark and drawing.notes.marks is not None:
         words += f" {mark}."
@@ -261,17 +263,17 @@ def _node(drawing: _Drawing, placed: Placed) -> Iterator[str]:
 def _mark(drawing: _Drawing, placed: Placed) -> str:
     notes = drawing.notes
     if notes.marks is None:
-        return _times(drawing, placed.path) if placed.path in notes.came_back else ""
+        return _times(drawing, placed.path) if placed.path in notes.rerun_counts else ""
     return visible(notes.marks[placed.path]) if notes.marks.get(placed.path) else ""
 
 
 def _times(drawing: _Drawing, path: str) -> str:
-    return f"{drawing.notes.came_back.get(path)} of {drawing.notes.n_draws}"
+    return f"{drawing.notes.rerun_counts.get(path)} of {drawing.notes.n_draws}"
 
 
 def _ink(drawing: _Drawing, path: str) -> float:
     """Share of the draws in which a node comes back; 1 where nothing is drawn again."""
-    return drawing.notes.came_back.get(path, drawing.notes.n_draws) / drawing.notes.n_draws if drawing.notes.n_draws else 1.0
+    return drawing.notes.rerun_counts.get(path, drawing.notes.n_draws) / drawing.notes.n_draws if drawing.notes.n_draws else 1.0
 
 
 def _attributes(drawing: _Drawing, placed: Placed) -> str:
@@ -297,7 +299,7 @@ def _texts(drawing: _Drawing, placed: Placed, mark: str) -> Iterator[str]:
     one_line = placed.hangs or not isinstance(placed.node, Branch)
     inset = SIDE_WIDTH if placed.hangs else 0.0
     if drawing.notes.marks is None and placed.node is not MORE and not isinstance(placed.node, Branch):
-        words = " ".join(_answer(drawing, placed.node, drawing.notes.bars.get(placed.path)))
+        words = " ".join(_answer(drawing, placed.node, drawing.notes.probabilities.get(placed.path)))
         room = right - left - inset - text_width(mark, SMALL) - 6
         if text_width(words, TEXT, bold=True) > room - SWATCH - 6:
             mark = ""  # what a leaf says is worth more than how often it comes back, which a screen reader is told all the same
@@ -314,7 +316,7 @@ def _texts(drawing: _Drawing, placed: Placed, mark: str) -> Iterator[str]:
     elif isinstance(placed.node, Branch):
         yield from _rule(drawing, placed.node.rule, left, right, middle, placed)
     else:
-        leaf, bar = placed.node, drawing.notes.bars.get(placed.path)
+        leaf, bar = placed.node, drawing.notes.probabilities.get(placed.path)
         drawn = bar
         if isinstance(leaf, NumberLeaf) and leaf.interval is not None:
             value, low, high = (place_of(end, *drawing.reach) for end in (leaf.value, *leaf.interval))
@@ -373,7 +375,7 @@ def _rule(drawing: _Drawing, rule: Rule, left: float, right: float, middle: floa
         yield f'<text class="name" x="{_n(left)}" y="{_n(middle + 4.5)}">{line}</text>'
     else:
         yield _text("name", left, middle - 4.5, fitted(name, placed.width - 2 * PADDING, TEXT, bold=True))
-        near = drawing.notes.between.get(placed.path)
+        near = drawing.notes.threshold_ranges.get(placed.path)
         is_place = near is not None and near[0] < near[1] and not is_anywhere(schema.features[rule.feature], near)
         more = f"{asked} ({between_in_words(schema, rule, near)})" if near and is_place else asked
         asked = more if text_width(more, TEXT) <= right - left else fitted(asked, right - left, TEXT)

@@ -22,9 +22,9 @@ CODED = Schema((AGE, TOWN, CAME), ClassTarget("y", ("n", "p")), n_public=300)
 @pytest.mark.parametrize("target", [CODED.target, NumericTarget("y", 0.0, 9.0)])
 def test_every_form_predicts_as_the_tree_does_with_codes_dates_and_unknown_categories(target):
     proof = proof_of(replace(CODED, target=target))
-    assert proof.lacking == {}
-    assert "Report for a board" in proof.good
-    assert f"{len(proof.good)} export formats" in proof_sentence(proof)
+    assert proof.missing == {}
+    assert "Report for a board" in proof.formats
+    assert f"{len(proof.formats)} export formats" in proof_sentence(proof)
     asked = {placed.node.rule.feature for placed in tree_of(CODED).nodes() if isinstance(placed.node, Branch)}
     assert asked == {0, 1, 2}
 

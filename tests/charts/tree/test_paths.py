@@ -9,7 +9,7 @@ from dpviz.charts.tree.paths import (
     CONSTANT_AT,
     MARGIN,
     DrawnStep,
-    guarantee_said,
+    guarantee_words,
     headline,
     packed_steps,
     scale_of,
@@ -88,7 +88,7 @@ def test_words_and_headline_say_what_the_strip_shows():
 def test_the_line_above_a_tree_says_the_odds_and_its_shape_and_the_same_steps_are_packed_alike_at_any_time(monkeypatch):
     odds = {1.0: "At most 74", 0.01: "Fewer than 51", 10.0: "More than 99"}
     for epsilon, most in odds.items():
-        said = guarantee_said(verdict(Claim(epsilon, "somebody", "holds", "Because."), PrivacyLoss(epsilon), released=False))
+        said = guarantee_words(verdict(Claim(epsilon, "somebody", "holds", "Because."), PrivacyLoss(epsilon), released=False))
         guesses = f"{most} of 100 guesses about one row can be right, 50 by chance"
         assert said["words"] == f"Preview: ε = {epsilon:g} (add/remove one row). {guesses}."
     plans = {name: FitRequest.of(name, epsilon=1.0, max_depth=3, depth=3).plan(TREE.schema) for name in ("pf-tree", "privatree")}

@@ -136,7 +136,7 @@ def test_every_node_is_a_tree_item_in_words_edges_say_true_or_false_and_tab_goes
 
 def test_edges_grow_with_their_share_and_have_the_ink_of_the_draws_in_which_their_node_comes_back(small_tree: Tree) -> None:
     def thickness(widths: dict[str, float]) -> dict[str, float]:
-        edges = draw(small_tree, widths=widths).iter(f"{SVG}path")
+        edges = draw(small_tree, row_shares=widths).iter(f"{SVG}path")
         return {str(edge.get("data-to")): float(str(edge.get("stroke-width"))) for edge in edges}
 
     drawn = thickness({"L": 0.75, "R": 0.25, "LL": 7.0, "LR": -1.0})
@@ -145,7 +145,7 @@ def test_edges_grow_with_their_share_and_have_the_ink_of_the_draws_in_which_thei
     assert len(set(thickness({}).values())) == 1
 
     counts = {placed.path: 30 - 9 * len(placed.path) for placed in small_tree.nodes()}
-    root = draw(small_tree, came_back=counts, n_draws=30)
+    root = draw(small_tree, rerun_counts=counts, n_draws=30)
     for node in nodes(root):
         count = counts["".join(str(node.get("data-path")).split(".")[1:])]
         assert f"Came back in {count} of 30 draws." in str(node.get("aria-label"))
@@ -154,7 +154,7 @@ def test_edges_grow_with_their_share_and_have_the_ink_of_the_draws_in_which_thei
     assert all(inks[f"{place}"] == max(inks.values()) for place in ("root.L", "root.R"))
     assert len(set(inks.values())) == small_tree.depth
     everywhere = {placed.path: 30 for placed in small_tree.nodes()}
-    near = draw(small_tree, came_back=everywhere, n_draws=30, between={"": (30.0, 45.5)})
+    near = draw(small_tree, rerun_counts=everywhere, n_draws=30, threshold_ranges={"": (30.0, 45.5)})
     assert "≤ 37.5 years (30 to 45.5)" in texts(near)
 
     def boxes(**notes: object) -> list[tuple[str | None, ...]]:
@@ -164,7 +164,7 @@ def test_edges_grow_with_their_share_and_have_the_ink_of_the_draws_in_which_thei
     never = dict.fromkeys(everywhere, 0)  # every node stays in its place when draws arrive, however few bring it back
     for narrow in (False, True):
         for near in ({}, {"": (1.0, 90.0), "L": (2.0, 3.0)}):
-            assert boxes(came_back=never, between=near, narrow=narrow) == boxes(narrow=narrow)
+            assert boxes(rerun_counts=never, threshold_ranges=near, narrow=narrow) == boxes(narrow=narrow)
 
 
 def test_a_leaf_with_a_number_shows_it_with_gauge_and_interval_in_order(rents: Tree) -> None:
@@ -186,7 +186,7 @@ def test_a_leaf_with_a_number_shows_it_with_gauge_and_interval_in_order(rents: T
 
 
 def test_the_drawing_is_the_golden_one(small_tree: Tree) -> None:
-    notes = NodeNotes({"L": 0.75, "R": 0.25}, came_back={"": 19, "L": 12, "R": 12}, n_draws=30)
+    notes = NodeNotes({"L": 0.75, "R": 0.25}, rerun_counts={"": 19, "L": 12, "R": 12}, n_draws=30)
     drawing = draw_tree(small_tree, notes, selected="root.L", title="Decision tree for repaid")
     svg = drawing.standalone()
     assert drawing.embedded() == re.sub(r"<style>.*?</style>\n", "", svg, flags=re.S)
@@ -197,7 +197,7 @@ def test_the_drawing_is_the_golden_one(small_tree: Tree) -> None:
 
 def test_leaf_bars_and_words_are_the_probability_and_a_label_its_counts_contradict_says_so(small_tree: Tree) -> None:
     leaf = next(placed for placed in small_tree.nodes() if not isinstance(placed.node, Branch))
-    root = draw(small_tree, bars={leaf.path: (0.8, 0.7, 0.95)})
+    root = draw(small_tree, probabilities={leaf.path: (0.8, 0.7, 0.95)})
     (found,) = [node for node in nodes(root) if node.get("data-path") == leaf.id]
     (track,), (share,), (band,) = (sizes(found, kind) for kind in ("track", "share", "band"))
     assert (share, band) == pytest.approx((0.8 * track, 0.25 * track), abs=0.1)
@@ -208,9 +208,9 @@ def test_leaf_bars_and_words_are_the_probability_and_a_label_its_counts_contradi
         schema = Schema((NumericFeature("age", 0, 9, whole=True),), ClassTarget("y", (name, "b")))
         ends = (Leaf(label, of, (of[0] / 100, of[1] / 100)) for label, of in enumerate(counts))
         bars = {path: (of[label] / 100, 0.3, 0.7) for label, (path, of) in enumerate(zip("LR", counts, strict=True))}
-        return texts(draw(Tree(schema, Branch(ThresholdRule(0, 4.5), *ends)), bars=bars, **notes))
+        return texts(draw(Tree(schema, Branch(ThresholdRule(0, 4.5), *ends)), probabilities=bars, **notes))
 
     assert {"a (only 40%)", "b 60%", "≤ 4"} <= set(of_two("a", (40, 60), (40, 60)))
     long = "readmitted to a ward within a month"
-    said = of_two(long, (60, 40), (40, 60), came_back={"": 30, "L": 30, "R": 30}, n_draws=30)
+    said = of_two(long, (60, 40), (40, 60), rerun_counts={"": 30, "L": 30, "R": 30}, n_draws=30)
     assert next(words for words in said if words.startswith("readm")).endswith("… 60%")
