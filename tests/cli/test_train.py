@@ -271,7 +271,9 @@ def test_a_release_on_few_of_the_rows_is_refused_until_its_owner_accepts_them(ru
     unbooked = ("train", spoiled, "--schema", schema, "--epsilon", "1", "--out", tmp_path / "u.json")
     assert "Fewer than 50% of the rows are used unchanged" in refused(*unbooked)
     assert not (tmp_path / "u.json").exists()
-    assert run(*unbooked, "--seed", "1")[0] == 0
+    code, _, heard = run(*unbooked, "--seed", "1")
+    assert code == 0
+    assert "Warning: Fewer than 50% of the rows can be used" in heard
 
 
 def test_after_a_refusal_a_corrected_schema_is_released_with_a_public_source_only(run, refused, clinic, schema, tmp_path):
@@ -314,18 +316,3 @@ def test_a_schema_with_persons_is_never_used_on_all_rows(run, schema, tmp_path, 
         assert run(command, with_persons(tmp_path), *undeclared)[0] == 0
         features = json.loads((tmp_path / "s.json").read_text(encoding="utf-8"))["schema"]["features"]
         assert [feature["name"] for feature in features] == ["age", "colour"], "whose row it is, is no feature"
-
-
-def test_hardly_a_usable_row_and_a_replaced_value_are_said_in_the_words_of_python(run, tmp_path):
-    table, schema, out = tmp_path / "rows.csv", tmp_path / "schema.json", tmp_path / "tree.json"
-    table.write_text("x,y\n" + "0.5,other\n" * 90 + "0.5,a\n" * 10, encoding="utf-8")
-    declared = dpviz.Schema((dpviz.NumericFeature("x", 0, 1),), dpviz.ClassTarget("y", ("a", "b")), n_public=100)
-    schema.write_text(declared.to_json(), encoding="utf-8")
-    asked = ("--learner", "s-gbdt", "--epsilon", "0.1", "--param", "initial_share=0.1", "--seed", "0")
-    code, _, heard = run("train", table, "--schema", schema, *asked, "--out", out)
-    assert code == 0
-    with pytest.warns(dpviz.errors.DpvizWarning) as warned:
-        dpviz.fit("s-gbdt", table, schema=declared, epsilon=0.1, initial_share=0.1, seed=0)
-    said = [one.message.doubt if isinstance(one.message, dpviz.errors.ReadingWarning) else str(one.message) for one in warned]
-    assert len(said) == 3
-    assert all(f"Warning: {one.split(',')[0]}" in heard for one in said)  # a doubt ends with the remedy of its interface

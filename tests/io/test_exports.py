@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import datetime as dt
 import json
 import sqlite3
@@ -24,7 +23,6 @@ from dpviz.charts.publish.exports import SVG
 from dpviz.errors import NotExported
 from dpviz.io.exports import FORMS, contract
 from dpviz.io.exports.contract import Exportable, WrittenForm, require_fit
-from dpviz.io.exports.reading import source
 from dpviz.io.exports.sql import TABLE, identifier, quotient
 from dpviz.models.document import model_body
 from dpviz.models.new_rows import answers
@@ -378,13 +376,3 @@ def test_every_cell_is_read_as_predict_reads_it(place):
     for cell in TYPED:
         check(cell)
     made_up()
-
-
-def test_the_function_needs_the_standard_library_alone():
-    text = source(["number_in", "category_in", "date_in"])
-    imports = [
-        node for node in ast.walk(ast.parse(text, feature_version=(3, 10))) if isinstance(node, ast.Import | ast.ImportFrom)
-    ]
-    named = {node.module if isinstance(node, ast.ImportFrom) else node.names[0].name for node in imports}
-    assert named == {"__future__", "datetime", "math", "re", "decimal", "unicodedata"}
-    assert "np." not in text

@@ -5,11 +5,13 @@ from __future__ import annotations
 import datetime as dt
 import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -34,31 +36,28 @@ class Database:
     kinds: tuple[str, ...] = (
         *("TEXT", "INTEGER", "BIGINT", "REAL", "DOUBLE PRECISION", "DECIMAL(9,3)", "BOOLEAN", "DATE", "TIMESTAMP"),
     )
-    refusals: tuple[type[Exception], ...] = ()
+    is_decimal = False
+
+    def __init__(self, base: Any, *refusals: type[Exception]) -> None:
+        self.base, self.refusals = base, refusals
+
+    def run(self, statement: str) -> None:
+        self.base.execute(statement)
 
     def fetch(self, statement: str) -> list[tuple[Any, ...]]:
-        raise NotImplementedError
-
-    is_decimal = False
+        found: list[tuple[Any, ...]] = self.base.execute(statement).fetchall()
+        return found
 
     def create(self, columns: dict[str, str]) -> None:
         self.is_decimal = any(kind.startswith("DECIMAL") for kind in columns.values())
         self.run(f"DROP TABLE IF EXISTS {TABLE}")
         self.run(f"CREATE TABLE {TABLE} ({', '.join(f'{identifier(name)} {kind}' for name, kind in columns.items())})")
 
-    def run(self, statement: str) -> None:
-        raise NotImplementedError
-
-    def add(self, cells: Sequence[Any]) -> list[bool]:
-        """Which cells the column takes; the others are left out."""
-        taken = []
+    def add(self, cells: Sequence[Any]) -> None:
+        """The cells that the column takes."""
         for cell in cells:
-            try:
+            with suppress(*self.refusals):
                 self.run(f"INSERT INTO {TABLE} VALUES ({literal(cell)})")
-                taken.append(True)
-            except self.refusals:
-                taken.append(False)
-        return taken
 
 
 def literal(cell: Any) -> str:
@@ -74,41 +73,26 @@ def literal(cell: Any) -> str:
 class InSQLite(Database):
     form = SQLITE
     kinds = ("TEXT", "INTEGER", "REAL", "NUMERIC", "DECIMAL(9,3)", "BOOLEAN", "DATE", "TIMESTAMP", "BLOB", "")
-    refusals = (sqlite3.Error,)
 
     def __init__(self) -> None:
-        self.base = sqlite3.connect(":memory:", isolation_level=None)
+        super().__init__(sqlite3.connect(":memory:", isolation_level=None), sqlite3.Error)
 
     def run(self, statement: str) -> None:
-        self.base.execute(
-            statement.replace("CAST('inf' AS double precision)", "9e999")
-            .replace("CAST('-inf' AS double precision)", "-9e999")
-            .replace("CAST('nan' AS double precision)", "NULL")
-        )
-
-    def fetch(self, statement: str) -> list[tuple[Any, ...]]:
-        return self.base.execute(statement).fetchall()
+        for name, value in (("inf", "9e999"), ("-inf", "-9e999"), ("nan", "NULL")):
+            statement = statement.replace(f"CAST('{name}' AS double precision)", value)
+        super().run(statement)
 
 
 class InDuckDB(Database):
     def __init__(self) -> None:
-        import duckdb
-
-        self.base, self.refusals = duckdb.connect(":memory:"), (duckdb.Error,)
-
-    def run(self, statement: str) -> None:
-        self.base.execute(statement)
-
-    def fetch(self, statement: str) -> list[tuple[Any, ...]]:
-        return self.base.execute(statement).fetchall()
+        super().__init__(duckdb.connect(":memory:"), duckdb.Error)
 
 
 class InPostgreSQL(Database):
     def __init__(self, server: Any) -> None:
         from adbc_driver_postgresql import dbapi
 
-        self.base = dbapi.connect(f"host={server.folder} user=dpviz dbname=postgres", autocommit=True)
-        self.refusals = (dbapi.Error,)
+        super().__init__(dbapi.connect(f"host={server.folder} user=dpviz dbname=postgres", autocommit=True), dbapi.Error)
 
     def run(self, statement: str) -> None:
         with self.base.cursor() as cursor:
@@ -117,7 +101,8 @@ class InPostgreSQL(Database):
     def fetch(self, statement: str) -> list[tuple[Any, ...]]:
         with self.base.cursor() as cursor:
             cursor.execute(statement.rstrip().removesuffix(";"))  # the driver puts it into a statement of its own
-            return cursor.fetchall()
+            found: list[tuple[Any, ...]] = cursor.fetchall()
+            return found
 
 
 @pytest.fixture(
