@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
-from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
+from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.app import background, controls, explorations, frame, parts, plan_tab
 from dpviz.app.compare import DEPTH, EPSILON, FIRST_LOOK, ROWS, Asked, first_look_at, fits_of
 from dpviz.app.controls import DEPTHS, EPSILONS, auto_in_words, depth_of
@@ -107,7 +107,7 @@ def ask_axis(along: str, sizes: tuple[int | None, ...]) -> dict[str, Any]:
 
     def one_epsilon() -> tuple[float, ...]:
         start = controls.nearest_step(float(st.session_state.get("epsilon", 1.0)))
-        label, options = f"ε ({NEIGHBOURS})", {"format_func": number_text, **linked("one-epsilon")}
+        label, options = f"ε ({unit_in_use().neighbours})", {"format_func": number_text, **linked("one-epsilon")}
         return (float(st.select_slider(label, EPSILONS, value=start, **options)),)
 
     def one_depth() -> dict[str, Any]:
@@ -116,7 +116,7 @@ def ask_axis(along: str, sizes: tuple[int | None, ...]) -> dict[str, Any]:
         return {"max_depths": (found["max_depth"],), "depth": found["depth"]}
 
     if along == EPSILON:
-        label, options = f"ε from – to ({NEIGHBOURS})", {"format_func": number_text, **linked("epsilons")}
+        label, options = f"ε from – to ({unit_in_use().neighbours})", {"format_func": number_text, **linked("epsilons")}
         low, high = st.select_slider(label, EPSILONS, value=(0.01, 5.0), **options)
         digits = st.selectbox("Steps of ε per decade", ("1, 2, 3, 5", "1, 3", "1"), **linked("steps")).split(", ")
         between = tuple(e for e in EPSILONS if e in (low, high) or (low < e < high and f"{e:.0e}"[0] in digits))
@@ -220,12 +220,13 @@ def draw_curves(asked: Asked, frame: pd.DataFrame, chosen: float | None = None) 
     level = comparison.majority_level(frame, metric)
     x = chosen if chosen is not None else asked.places[len(asked.places) // 2]
     about = unit.words if axis == "guesses" else None
-    words = charts.headline(found, along=along, x=x, metric=metric, level=level, about=about)
+    words = charts.headline(found, along=along, x=x, metric=metric, level=level, about=about, unit=unit)
     if chosen is None and not any(curve.is_sound and curve.at(x) for curve in found):
         words = "Points appear as they are computed."
     words = f"On made-up rows: {words}" if rows.is_made_up else words
     st.markdown(plain(words))
     look: dict[str, Any] = {"level": level, "axis": axis, "chosen": chosen, "banded": banded, "styles": styles_of(asked, found)}
+    look |= {"unit": unit}
     show_chart(charts.compare_chart(found, summary=words, along=along, metric=metric, **look), "curves", png=saved_as("curves"))
     if charts.is_cut(found, metric):
         st.caption(f"R² below −{-charts.LEAST_R2} is cut off: far worse than predicting the mean. The table has the numbers.")
@@ -256,7 +257,7 @@ def ask_place(shown: Asked, frame: pd.DataFrame) -> float:
     if len(places) == 1:
         return places[0]
     near = {EPSILON: 1.0, DEPTH: 4, ROWS: places[-1]}[shown.along]
-    words = {EPSILON: f"ε ({NEIGHBOURS})", DEPTH: "this many levels", ROWS: "this many training rows"}
+    words = {EPSILON: f"ε ({unit_in_use().neighbours})", DEPTH: "this many levels", ROWS: "this many training rows"}
     name = number_text if shown.along == EPSILON else "{:,.0f}".format
     start = min(places, key=lambda place: abs(place - near))
     label = f"In detail at {words[shown.along]}"

@@ -15,6 +15,7 @@ import streamlit as st
 from dpviz.app import frame
 from dpviz.app.epsilon_slider import epsilon_in_use, epsilon_slider, nearest, take_epsilon
 from dpviz.app.parts import error
+from dpviz.app.protected import unit_in_use
 from dpviz.app.state import loaded, sample_of
 from dpviz.app.widgets import learner_title, linked, whole_number
 from dpviz.charts.tree.text import visible
@@ -59,7 +60,8 @@ def ask_settings(row: Any = None, more: Callable[[], None] | None = None, *, wit
     """
     with row or settings_row():
         epsilon = epsilon_in_use()
-        epsilon_slider(epsilon, paths.EPSILONS, key=_SLIDER, on_epsilon=partial(take_epsilon, _SLIDER))
+        take, whose = partial(take_epsilon, _SLIDER), unit_in_use().neighbours
+        epsilon_slider(epsilon, paths.EPSILONS, key=_SLIDER, on_epsilon=take, neighbours=whose)
         words = f"Levels of rules. {auto_in_words()}"
         first = DEPTHS.index(first_depth())
         depth = st.selectbox("Depth", DEPTHS, first, help=words, width=96, **linked("depth"))

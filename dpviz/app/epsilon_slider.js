@@ -30,6 +30,7 @@ class Slider {
   show(data) {
     this.data = data;
     this.scale.max = data.steps.length - 1;
+    if (data.name) this.scale.setAttribute("aria-label", data.name);
     if (data.live) {
       this.name ??= this.exact.parentElement.querySelector(".name");
       this.name.textContent = data.label;

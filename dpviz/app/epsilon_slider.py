@@ -10,6 +10,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.component import component, event_in
 from dpviz.results.wording import number_text
 
@@ -17,12 +18,15 @@ LEAST, MOST, FIRST = 1e-4, 100.0, 1.0
 _KEY = "epsilon"
 
 
-def epsilon_slider(epsilon: float, steps: Sequence[float], *, key: str, on_epsilon: Callable[[], None]) -> None:
+def epsilon_slider(
+    epsilon: float, steps: Sequence[float], *, key: str, on_epsilon: Callable[[], None], neighbours: str = NEIGHBOURS
+) -> None:
     """Show `epsilon`; the thumb stands at the closest of `steps`.
 
-    `on_epsilon` is called when one was chosen; `event_in(key, "epsilon")` is its value.
+    `on_epsilon` is called when one was chosen; `event_in(key, "epsilon")` is its value. `neighbours`: whose epsilon it is.
     """
     data = {"steps": list(steps), "at": list(steps).index(nearest(epsilon, steps)), "epsilon": epsilon}
+    data |= {"name": f"ε ({neighbours})"}
     component("dpviz_epsilon", Path(__file__))(key=key, data=data, on_epsilon_change=on_epsilon)
 
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import streamlit as st
 
-from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app import background
 from dpviz.app.held_out import HeldOut, parts_of, rows_of_the_tree
 from dpviz.app.parts import plain
@@ -110,7 +109,7 @@ def delta_rows(pinned: Trained, trained: Trained, sides: tuple[Side, Side]) -> l
     """Epsilon, size and every measure of both trees with the difference."""
     epsilons = [one.result.settings.epsilon for one in (pinned, trained)]
     leaves = [side.tree.n_leaves for side in sides]
-    rows = [(f"ε ({NEIGHBOURS})", *map(number_text, epsilons), _signed(epsilons[1] - epsilons[0]))]
+    rows = [(f"ε ({trained.result.unit.neighbours})", *map(number_text, epsilons), _signed(epsilons[1] - epsilons[0]))]
     rows.append(("Leaves on screen", *map(str, leaves), _signed(leaves[1] - leaves[0])))
     before, now = (one.held_out.measures if one.held_out is not None else {} for one in (pinned, trained))
     for name, title in METRICS.items():

@@ -61,7 +61,7 @@ def ask_schema(work: Prepared) -> None:
         options = {"placeholder": "every row is a different person", "format_func": in_list, "help": words}
         person = st.selectbox("Person ID column", names, index, key=f"person-{revision}", **options)
         label = "Rows per person" if person is None else "Rows kept of each person, at most"
-        words = "A guarantee for one row, times this number, is the guarantee for one person."
+        words = "Every ε is that of a person: so many rows share it."
         words += " Without a column nothing enforces it: it rests on your word." if person is None else ""
         most, key = draft.rows_per_person, f"rows-{revision}" if person is not None else f"rows-word-{revision}"
         draft = draft.with_persons(person, int(st.number_input(label, 1, MOST_ROWS_PER_PERSON, most, key=key, help=words)))

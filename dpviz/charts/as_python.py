@@ -12,7 +12,7 @@ from dpviz.learners import FitRequest
 
 _IMPORT = "import dpviz\n"
 _WIDTH = 100
-_GUARANTEED = "print(result.ledger.guarantee, result.risk.guesses())  # one row: loss, share of right guesses\n"
+_GUARANTEED = "print(result.spent, result.risk.for_rows(result.unit.rows).guesses())  # a person: loss, share of right guesses\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,8 @@ def _fitted(rows: RowsRead, request: FitRequest, draw: int) -> str:
 
 def without_rows(rows: RowsRead, request: FitRequest) -> str:
     """What a release would guarantee and let others guess: follows from the schema, no row is read."""
-    said = "print(request.verdict(schema).headline)\nprint(request.risk(schema).guesses())  # right guesses about one row"
+    said = "print(request.verdict(schema).headline)\nrisk = request.risk(schema).for_rows(schema.rows_per_person)\n"
+    said += "print(risk.guesses())  # right guesses about one person"
     return f"{_IMPORT}\n{rows.schema}request = {_request(request)}\n{said}\n"
 
 

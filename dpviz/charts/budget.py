@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
+from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.accounting.plan import BudgetPlan, HeldOutPart
 from dpviz.charts.chart import LEGEND_ABOVE, Chart, Figure, Rows, Style, band, chart, line, marker
 from dpviz.charts.theme import BLUE, CLEAR, MAUVE, NEUTRAL, ORANGE, PINK, TEAL, UNSOUND, lighter, text_on
@@ -227,9 +227,6 @@ def split_sentence(split: Split) -> str:
     first = f"Asked: {asked}{held_out}. " if split.asked else ""
     end = bare_text(split.proven) if split.proven.is_finite else "no bound"
     return f"{first}Really paid: {paid}: {end}."
-
-
-AXIS = f"ε ({NEIGHBOURS})"
 
 
 def spending_rows(plan: BudgetPlan, spent: Mapping[tuple[str, int | None], float], unit: Unit = ROW) -> Rows:

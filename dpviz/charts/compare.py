@@ -16,7 +16,6 @@ from typing import Literal
 
 import numpy as np
 
-from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.charts.chart import LEGEND_ABOVE, NAMES, Chart, Figure, Rows, Style, band, chart, line, marker
 from dpviz.charts.theme import CLEAR, NEUTRAL, SERIES, translucent
 from dpviz.charts.wording import capital, counted, explained
@@ -24,6 +23,7 @@ from dpviz.evaluation.comparison import ERRORS, METRICS, Curve, Difference, Poin
 from dpviz.learners import get_learner, learner_names
 from dpviz.learners.variants import parse_variant, place_of, variant_title
 from dpviz.models.tree import format_value
+from dpviz.results.verdict import ROW, Unit
 from dpviz.results.wording import number_text, rounded_up
 from dpviz.training.estimate.number_report import LEAST_R2 as WORST
 
@@ -127,14 +127,13 @@ def _axis(metric: str) -> Style:
 
 
 #: Along -> title of the axis.
-AXES = {"epsilon": f"ε asked for ({NEIGHBOURS})", "max_depth": "most levels of rules", "n_rows": "training rows"}
+AXES = {"epsilon": "ε asked for", "max_depth": "most levels of rules", "n_rows": "training rows"}
 #: Fits at each point below which a range of nine in ten outcomes says little.
 ENOUGH = 20
 #: Stands in a table where a range would be.
 NOT_ENOUGH = "too few fits"
 #: Lines of learners without privacy, in their order: all grey, so that each needs a dash of its own.
 LEVEL_DASHES = ("dashdot", "longdash", "longdashdot", "12px,3px,2px,3px,2px,3px")
-COMPOSED_AXIS = f"ε the steps compose to ({NEIGHBOURS})"
 #: Where a point of a curve over epsilon stands: by what was asked, or by what it lets others guess.
 Axis = Literal["asked", "guesses"]
 #: Ticks of right guesses of 100.
@@ -178,16 +177,17 @@ def compare_chart(
     chosen: float | None = None,
     banded: str | None = None,
     styles: Mapping[str, LineStyle] | None = None,
+    unit: Unit = ROW,
 ) -> Chart:
     """Lines `along` epsilon, max_depth or n_rows, and the band of the learner `banded`.
 
     `summary` says what it shows. `level` is what guessing reaches, a dotted line; `chosen` marks a place. `axis`: where points
-    over epsilon stand. `styles` by learner, where they were chosen before.
+    over epsilon stand. `styles` by learner, where they were chosen before. `unit`: whose every epsilon is.
     """
     styles, dashes, claimed = styles or _styles(curves), cycle(LEVEL_DASHES), unbounded(curves, axis)
     places = [x for curve in curves for x, _ in visible_points(curve, axis=axis)]
     ends = (min(places), max(places)) if places else (math.inf, -math.inf)
-    figure = chart(670, hovermode="closest", legend=LEGEND_ABOVE, xaxis=_across(along, axis, ends), yaxis=_axis(metric))
+    figure = chart(670, hovermode="closest", legend=LEGEND_ABOVE, xaxis=_across(along, axis, ends, unit), yaxis=_axis(metric))
 
     def add_level(name: str, height: float, dash: str) -> None:
         hover = f"{name}: {measure_text(height, metric)}<extra></extra>"
@@ -201,7 +201,7 @@ def compare_chart(
                 add_level(style.name, curve.points[0].median, next(dashes))
         elif points:
             dash = "dash" if curve.learner in claimed else style.dash
-            _add_line(figure, points, curve, replace(style, dash=dash), along, metric, has_band=curve.learner == banded)
+            _add_line(figure, points, curve, replace(style, dash=dash), along, metric, unit, has_band=curve.learner == banded)
     if level is not None and places:
         add_level(_LEVELS.get(metric, "Guessing"), level, "dot")
     if chosen is not None:
@@ -209,7 +209,7 @@ def compare_chart(
     if is_cut(curves, metric):
         figure.update_yaxes(range=[LEAST_R2, 1.02])
     said = f"{METRICS[metric]} of {counted(len(curves), 'algorithm')}. {summary}"
-    return Chart(figure, said, partial(curve_rows, curves, along=along, metric=metric))
+    return Chart(figure, said, partial(curve_rows, curves, along=along, metric=metric, unit=unit))
 
 
 def is_cut(curves: Sequence[Curve], metric: str) -> bool:
@@ -228,6 +228,7 @@ def _add_line(
     style: LineStyle,
     along: str,
     metric: str,
+    unit: Unit,
     *,
     has_band: bool,
 ) -> None:
@@ -239,10 +240,10 @@ def _add_line(
     for point in points:
         low, median, high = (measure_text(value, metric) for value in (point.low, point.median, point.high))
         between = f", 5% to 95%: {low} to {high}" if point.n_fits >= ENOUGH else ""
-        words = [_place_words(along, point.x), f"median {median}{between}", f"{point.n_fits:,} fits"]
+        words = [_place_words(along, point.x, unit), f"median {median}{between}", f"{point.n_fits:,} fits"]
         if math.isfinite(point.claimed_guesses):
             words.insert(1, f"right guesses of 100, at most: {_bound(point.guesses)}")
-        said.append("<br>".join([*words, f"composed ε {number_text(point.composed)} ({NEIGHBOURS})"]))
+        said.append("<br>".join([*words, f"composed ε {number_text(point.composed)} ({unit.neighbours})"]))
     look: Style = {"line": line(style.colour, dash=style.dash), "marker": marker(style.colour, style.symbol, 8, 1.5)}
     look |= {
         "name": style.name,
@@ -257,14 +258,14 @@ def _bound(guesses: float) -> str:
     return rounded_up(guesses, 1) if math.isfinite(guesses) else "no bound"
 
 
-def _place_words(along: str, x: float) -> str:
+def _place_words(along: str, x: float, unit: Unit) -> str:
     if along == "epsilon":
-        return "at no ε" if math.isinf(x) else f"at ε = {number_text(x)} ({NEIGHBOURS})"
+        return "at no ε" if math.isinf(x) else f"at ε = {number_text(x)} ({unit.neighbours})"
     return f"with at most {x:.0f} levels" if along == "max_depth" else f"with {x:,.0f} training rows"
 
 
-def _across(along: str, axis: Axis, ends: tuple[float, float]) -> Style:
-    title = AXES[along] if axis == "asked" else "right guesses of 100, at most (a coin: 50)"
+def _across(along: str, axis: Axis, ends: tuple[float, float], unit: Unit) -> Style:
+    title = _title(along, unit) if axis == "asked" else "right guesses of 100, at most (a coin: 50)"
     if axis == "asked" and along == "max_depth":
         return {"title": title, "zeroline": False, "dtick": 1}
     ticks: list[float] = []
@@ -278,7 +279,20 @@ def _across(along: str, axis: Axis, ends: tuple[float, float]) -> Style:
     return {"title": title, "zeroline": False, "type": "log", "tickvals": ticks, "ticktext": texts}
 
 
-def headline(curves: Sequence[Curve], *, along: str, x: float, metric: str, level: float | None, about: str | None = None) -> str:
+def _title(along: str, unit: Unit) -> str:
+    return f"{AXES[along]} ({unit.neighbours})" if along == "epsilon" else AXES[along]
+
+
+def headline(
+    curves: Sequence[Curve],
+    *,
+    along: str,
+    x: float,
+    metric: str,
+    level: float | None,
+    about: str | None = None,
+    unit: Unit = ROW,
+) -> str:
     """The best private learner whose claim holds at a place, the others' best, and what guessing reaches.
 
     With `about` ("one row") the place is that where at most `x` of 100 guesses about it may be right.
@@ -292,10 +306,10 @@ def headline(curves: Sequence[Curve], *, along: str, x: float, metric: str, leve
         where = "here" if about is None else f"with at most {most} right guesses of 100"
         return f"No algorithm whose claim holds was fitted {where}."
     best, point = (min if metric in ERRORS else max)(sound, key=lambda pair: pair[1].median)
-    place, name = capital(_place_words(along, x)), styles[best.learner].title
+    place, name = capital(_place_words(along, x, unit)), styles[best.learner].title
     if about is not None:
         place = f"Where at most {most} of 100 guesses about {about} may be right"
-        name += f" (ε = {number_text(point.x)}, {NEIGHBOURS})"
+        name += f" (ε = {number_text(point.x)}, {unit.neighbours})"
     low, median, high = (measure_text(value, metric) for value in (point.low, point.median, point.high))
     spread = f" (nine of ten draws: {low} to {high})" if point.n_fits >= ENOUGH else ""
     beside = [f"{styles[c.learner].title} {measure_text(p.median, metric)}" for c, p in found if not c.is_private]
@@ -305,15 +319,15 @@ def headline(curves: Sequence[Curve], *, along: str, x: float, metric: str, leve
     return f"{said}; {', '.join(beside)}." if beside else f"{said}."
 
 
-def curve_rows(curves: Sequence[Curve], *, along: str, metric: str) -> Rows:
+def curve_rows(curves: Sequence[Curve], *, along: str, metric: str, unit: Unit = ROW) -> Rows:
     """The figure as a table: one line per learner and place."""
     styles = _styles(curves)
     return [
         {
             "algorithm": styles[curve.learner].title,
             "claim": "none made" if curve.verdict == "none" else curve.verdict,
-            AXES[along]: number_text(point.x) if along == "epsilon" else f"{point.x:,.0f}",
-            COMPOSED_AXIS: number_text(point.composed),
+            _title(along, unit): number_text(point.x) if along == "epsilon" else f"{point.x:,.0f}",
+            f"ε the steps compose to ({unit.neighbours})": number_text(point.composed),
             **({"right guesses of 100, at most": _bound(point.guesses)} if math.isfinite(point.claimed_guesses) else {}),
             f"median {METRICS[metric]}": measure_text(point.median, metric),
             "5%": measure_text(point.low, metric) if point.n_fits >= ENOUGH else NOT_ENOUGH,
