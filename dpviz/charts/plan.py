@@ -9,20 +9,7 @@ from dataclasses import dataclass
 from statistics import median_high
 
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
-from dpviz.charts.chart import (
-    LEGEND_ABOVE,
-    NAMES,
-    Chart,
-    Rows,
-    Style,
-    band,
-    chart,
-    hatched_bar,
-    limits,
-    line,
-    marker,
-    panels,
-)
+from dpviz.charts.chart import LEGEND_ABOVE, NAMES, Chart, Rows, Style, band, chart, hatched_bar, limits, line, marker, panels
 from dpviz.charts.theme import BLUE, GREEN, NEUTRAL, ORANGE, PINK, TEAL
 from dpviz.charts.wording import capital, counted, percent
 from dpviz.evaluation.plan import FAIR, STAGES, TAIL, Along, Consequence, Consequences, Goal, GridPoint, SearchAnswer

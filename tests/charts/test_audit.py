@@ -19,19 +19,7 @@ from dpviz.evaluation.audit.verdicts import stored_run
 from dpviz.evaluation.audit.verify import UNIVERSES, verify
 from dpviz.models.tree import ThresholdRule
 from dpviz.results.wording import number_text
-from tests.support.audits import (
-    BOUND,
-    BUG,
-    EVERY,
-    HOLDS,
-    IMPOSSIBLE,
-    NONE,
-    NOTHING,
-    UNPROVEN,
-    VIOLATED,
-    line,
-    pair,
-)
+from tests.support.audits import BOUND, BUG, EVERY, HOLDS, IMPOSSIBLE, NONE, NOTHING, UNPROVEN, VIOLATED, line, pair
 from tests.support.golden_charts import assert_golden
 
 NEIGHBOURS = "add/remove one row"

@@ -8,17 +8,7 @@ import numpy as np
 import pytest
 
 from dpviz.accounting.claim import Disclosure
-from dpviz.charts.budget import (
-    FULL,
-    HALF,
-    LEAST_SPREAD,
-    map_chart,
-    spending_rows,
-    split_html,
-    split_of,
-    split_sentence,
-    widths,
-)
+from dpviz.charts.budget import FULL, HALF, LEAST_SPREAD, map_chart, spending_rows, split_html, split_of, split_sentence, widths
 from dpviz.charts.theme import BLUE
 from dpviz.evaluation.shares import MovableShares, ShareMap
 from dpviz.learners import FitRequest, learner_names

@@ -162,7 +162,7 @@ def _conclusions(source: Exportable, *, tested: bool) -> Iterator[str]:
 
 def _no_conclusions(source: Exportable) -> Iterator[str]:
     if source.verdict.kind != "released":
-        yield f"{source.verdict.headline}."
+        yield "That the rows are protected."
     first, other = ("a question near the top", "tree") if as_tree(source.model) else ("a column it uses", "model")
     yield f"That {first} is a cause: it only predicts."
     yield "That the model is right about one person, or fair to a group."

@@ -5,13 +5,7 @@ import math
 import pytest
 
 from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.charts.publish.release import (
-    history_rows,
-    odds_rows,
-    spent_chart,
-    spent_segments,
-    spent_sentence,
-)
+from dpviz.charts.publish.release import history_rows, odds_rows, spent_chart, spent_segments, spent_sentence
 from dpviz.learners import FitRequest
 from dpviz.release.records import Balance, DataSet, ReleaseRecord, State
 from dpviz.table.role import DataRole

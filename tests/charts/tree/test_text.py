@@ -8,16 +8,7 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpviz.charts.tree.text import (
-    ELLIPSIS,
-    fitted,
-    fitted_pair,
-    path_in_words,
-    rule_list,
-    rule_parts,
-    text_width,
-    visible,
-)
+from dpviz.charts.tree.text import ELLIPSIS, fitted, fitted_pair, path_in_words, rule_list, rule_parts, text_width, visible
 from dpviz.models.tree import Branch, Leaf, SubsetRule, ThresholdRule, Tree
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Schema
 
