@@ -57,7 +57,7 @@ def declared_schema(args: Namespace) -> Schema | None:
         remedy = "Declare one from public knowledge, and name its file with --schema."
         raise DpvizError("A table in an engine needs a schema: nothing is read to propose one.", where="--schema", remedy=remedy)
     if is_large(args.data):
-        what = f"{args.data.name!r} is a folder, a database, or larger than memory, so it needs a schema."
+        what = f"{args.data.name!r} is a folder or larger than memory, so it needs a schema."
         remedy = "Write one for a small part with `dpviz schema`, correct it, and name it with --schema."
         raise DpvizError(what, where="--schema", remedy=remedy)
     return None
@@ -116,7 +116,7 @@ def _proposed(table: RawTable, args: Namespace) -> Schema:
 def encoded_rows(args: Namespace) -> EncodedDataset:
     """DATA, encoded in memory by its `--schema` or by one read from the data."""
     if is_large(args.data):
-        what = "A folder, a database, or a table larger than memory can be trained on, but not studied."
+        what = "A folder or a table larger than memory can be trained on, but not studied."
         raise DpvizError(what, where=place(args.data), remedy="Give a part of it as one file.")
     with open_rows(args, declared_schema(args)) as found:
         assert isinstance(found.rows, EncodedDataset)

@@ -61,7 +61,7 @@ def test_every_export_agrees_with_predict(learner, schema, n_rows):
     assert set(offered) >= ({"json", "python", "sqlite", "duckdb"} if is_tree else {"json"})
     assert ("rules" in offered) == (is_tree and given.function.is_one_tree)
     if is_tree:
-        chances = {"leaf": True, "votes": True, "odds": None}.get(given.function.chances, False)
+        chances = {"leaf": True, "votes": True, "odds": None}.get(given.function.probabilities, False)
         assert offered["python"].has_chances == (chances is not False)
         assert offered["sqlite"].has_chances == (chances is True), "SQLite lacks exp in many builds"
 

@@ -259,7 +259,7 @@ def _by_rules(given: Exportable, rows: Sequence[Row]) -> tuple[Any, Any]:
             raise Differs(f"{len(met)} rules apply to {row!r}")
         found.append(met[0])
     chances = [rule.end.shares if rule else [np.nan] * len(given.function.names) for rule in found]
-    has_chances = given.function.chances == "leaf"
+    has_chances = given.function.probabilities == "leaf"
     return [rule and rule.answer for rule in found], chances if has_chances else None
 
 

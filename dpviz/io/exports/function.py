@@ -89,7 +89,7 @@ class Function:
     trees: tuple[Step, ...]
     how: Decision
     start: tuple[float, ...] = (0.0,)
-    chances: Probabilities = "none"
+    probabilities: Probabilities = "none"
 
     @cached_property
     def n_ends(self) -> int:
@@ -166,7 +166,7 @@ def function_of(model: Any) -> Function:
     if tree is not None:
         has_shares = all(isinstance(leaf, Leaf) and leaf.shares is not None for leaf in tree.leaves)
         step = _step_of(tree, lambda leaf: End((float(said_by(leaf)),), leaf))
-        return Function(schema, (step,), "one", chances="leaf" if has_shares else "none")
+        return Function(schema, (step,), "one", probabilities="leaf" if has_shares else "none")
     if not isinstance(model, Forest | PackedForest | BoostedTrees):
         raise NotExported(f"A model of kind {model.kind!r} is no tree.", remedy="Export it as JSON.")
     if not isinstance(model, Forest):
@@ -179,8 +179,8 @@ def function_of(model: Any) -> Function:
     adds_counts = isinstance(model, PackedForest) and model.tallies is not None
     trees = tuple(_step_of(tree, partial(_vote, len(schema.classes), adds_counts)) for tree in model.trees)
     n_sums = 1 if len(schema.classes) == 2 else len(schema.classes)
-    chances: Probabilities = "votes" if trees and not adds_counts else "none"
-    return Function(schema, trees, "sign" if n_sums == 1 else "most", (0.0,) * n_sums, chances)
+    probabilities: Probabilities = "votes" if trees and not adds_counts else "none"
+    return Function(schema, trees, "sign" if n_sums == 1 else "most", (0.0,) * n_sums, probabilities)
 
 
 def _added(place: int, n_sums: int, leaf: ModelLeaf) -> End:

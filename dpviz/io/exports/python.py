@@ -18,7 +18,7 @@ _TAKEN = {"row", "predict", "predict_proba", "leaf", "sums", "cells", "found", "
 
 def _write(given: Exportable) -> str:
     function, schema = given.function, given.schema
-    readers = source({"number_in", *map(_reader, schema.features), *(["softmax"] if function.chances == "odds" else [])})
+    readers = source({"number_in", *map(_reader, schema.features), *(["softmax"] if function.probabilities == "odds" else [])})
     taken = {*dir(builtins), *_TAKEN, *re.findall(r"[A-Za-z_]\w*", readers), *(f"tree_{k}" for k in range(len(function.trees)))}
     names = identifiers(schema.feature_names, taken)
     texts = identifiers((f"{name}_texts" for name in names), {*taken, *names})
@@ -130,7 +130,7 @@ def _sums(function: Function, names: list[str]) -> Iterator[str]:
 
 def _leaf(function: Function, end: End) -> str:
     answer = ascii(function.answer(end))
-    return f"{answer}, ({', '.join(map(repr, end.shares))})" if function.chances == "leaf" else answer
+    return f"{answer}, ({', '.join(map(repr, end.shares))})" if function.probabilities == "leaf" else answer
 
 
 # --- answers
@@ -154,18 +154,19 @@ def _predict(function: Function) -> Iterator[str]:
     target, classes, count = function.schema.target, _tuple(function.names), len(function.trees)
     found = "leaf" if function.is_one_tree else "sums"
     if function.is_one_tree:
-        answer = "found[0]" if function.chances == "leaf" else "found"
+        answer = "found[0]" if function.probabilities == "leaf" else "found"
     elif isinstance(target, NumericTarget):
         answer = f"min(max(found[0], {target.low!r}), {target.high!r})"
     else:
         answer = f"{classes}[{'found[0] > 0' if function.how == 'sign' else 'found.index(max(found))'}]"
     yield _PREDICT.format(found=found, answer=answer)
-    if function.chances == "none":
+    if function.probabilities == "none":
         return
-    shares = {"leaf": "found[1]", "votes": f"[total / {count} for total in found]", "odds": "softmax(found)"}[function.chances]
+    votes = f"[total / {count} for total in found]"
+    shares = {"leaf": "found[1]", "votes": votes, "odds": "softmax(found)"}[function.probabilities]
     if function.how == "sign":  # of one sum, which the second class pulls up; a vote moves it by one to either side
         halves = f"[({count} - found[0]) / 2 / {count}, ({count} + found[0]) / 2 / {count}]"
-        shares = halves if function.chances == "votes" else "softmax([0.0, found[0]])"
+        shares = halves if function.probabilities == "votes" else "softmax([0.0, found[0]])"
     yield _PREDICT_PROBA.format(found=found, classes=classes, n_classes=len(function.names), shares=shares)
 
 

@@ -118,7 +118,7 @@ _NOTE = (
 def _write(given: Exportable) -> str:
     function = given.function
     head = [*given.facts, _NOTE]
-    if function.chances == "leaf":
+    if function.probabilities == "leaf":
         head.append(f"Probabilities and rows are in this order: {_listed(function.names)}. Rows are counts with noise.")
     lines = [f"# {line}" for line in head]
     for place, rule in enumerate(rules_of(function), start=1):
@@ -126,7 +126,7 @@ def _write(given: Exportable) -> str:
         lines += [_line("and" if first else "if", words) for first, words in enumerate(rule.conditions)]
         answer = spelled(rule.answer) if isinstance(rule.answer, str) else number(rule.answer)
         lines.append(_line("then" if rule.conditions else "always", answer))
-        if function.chances == "leaf":
+        if function.probabilities == "leaf":
             lines.append(_line("with", " ".join(map(repr, rule.end.shares))))
         if isinstance(rule.end.leaf, Leaf) and rule.end.leaf.counts is not None:
             counts = rule.end.leaf.counts

@@ -190,8 +190,8 @@ _Dialect = type[_Sqlite] | type[_Typed]
 def _select(given: Exportable, dialect: _Dialect) -> str:
     """The whole statement: a row per row of the table, in its order, with `prediction` and, where there are any, `p_CLASS`."""
     function = given.function
-    if not dialect.has_exp and function.chances == "odds":
-        function = replace(function, chances="none")
+    if not dialect.has_exp and function.probabilities == "odds":
+        function = replace(function, probabilities="none")
     _require_names(function)
     writer = _Writer(function, dialect, given.key)
     about = f"-- Replace {TABLE} by your table. Cells are read as by `dpviz predict`; NULL: no answer."
@@ -246,7 +246,7 @@ class _Writer:
             source = "sums"
         yield ")"
         found = [f'{self._prediction()} AS "prediction"']
-        found += [f"{chance} AS {name}" for chance, name in zip(self._chances(), self._chance_names(), strict=False)]
+        found += [f"{share} AS {name}" for share, name in zip(self._probabilities(), self._probability_names(), strict=False)]
         yield from _listed([*([f"x.k AS {self.key}"] if self.key else []), *found], f"FROM {source} AS x{ordered};", pad="")
 
     def _prediction(self) -> str:
@@ -271,7 +271,7 @@ class _Writer:
         found = f"CASE WHEN {self.is_usable} THEN\n    {self._case(self.function.trees[0], 2, say)}\n  END"
         return self.dialect.double(found) if is_number else found
 
-    def _chance_names(self) -> list[str]:
+    def _probability_names(self) -> list[str]:
         """Different also for an engine that does not tell capitals apart."""
         taken, found = {"prediction", self.key.strip('"').casefold()}, []
         for name in self.function.names:
@@ -282,10 +282,10 @@ class _Writer:
             found.append(identifier(wanted))
         return found
 
-    def _chances(self) -> list[str]:
+    def _probabilities(self) -> list[str]:
         """The probability of every class."""
         count, n_sums = self.number(float(len(self.function.trees))), len(self.function.start)
-        match self.function.chances:
+        match self.function.probabilities:
             case "leaf":
 
                 def share(place: int) -> str:
