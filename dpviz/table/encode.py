@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import chain, repeat
 from typing import Any
 from unicodedata import category, normalize
 
@@ -17,7 +16,7 @@ import numpy as np
 
 from dpviz.errors import ParameterError, SchemaError
 from dpviz.randomness import secure_uniforms
-from dpviz.table.candidates import FeatureCandidates, ThresholdCells, bin_column
+from dpviz.table.candidates import FeatureCandidates, bin_column
 from dpviz.table.cells import MARKS, UNREADABLE, Declared, canonical_number, decimal_of, parse_numbers
 from dpviz.table.checked_numbers import checked_count
 from dpviz.table.columns import Column
@@ -304,22 +303,12 @@ def encode_columns(
 ) -> list[EncodedColumn]:
     """Each column by itself; in a large table two at a time, as arrays leave the interpreter free (not long enough for bins)."""
     columns = [table.column(one.name) for one in declared]
-
-    def encode_one(column: Column, declared: Feature | Target, candidates: FeatureCandidates | None) -> EncodedColumn:
-        if candidates is None:
-            return _encode_column(column, declared)
-        is_plain = type(declared) is NumericFeature and not declared.whole and not declared.missing_codes
-        if is_plain and candidates.cells is not None and column.typed is not None and not column.labels:
-            assert isinstance(declared, NumericFeature)
-            return _in_bins(column.name, column.typed, declared, candidates, candidates.cells)
-        cells = _encode_column(column, declared)
-        return replace(cells, values=bin_column(candidates, cells.values))
-
-    every = columns, declared, chain(candidates, repeat(None))
-    if candidates or table.n_rows < _MANY_ROWS:
-        return list(map(encode_one, *every))
-    with ThreadPoolExecutor(2) as threads:
-        return list(threads.map(encode_one, *every))
+    if not candidates and table.n_rows >= _MANY_ROWS:
+        with ThreadPoolExecutor(2) as threads:
+            return list(threads.map(_encode_column, columns, declared))
+    encoded = list(map(_encode_column, columns, declared))
+    binned = [replace(one, values=bin_column(bins, one.values)) for bins, one in zip(candidates, encoded, strict=False)]
+    return [*binned, *encoded[len(binned) :]]
 
 
 def _encode_column(column: Column, declared: Feature | Target) -> EncodedColumn:
@@ -361,20 +350,6 @@ def _numbers(name: str, numbers: np.ndarray, missing: np.ndarray, declared: Nume
         if len(clipped := outside[~(is_nan | missing[outside])]):
             changed["clipped"] = _flags(len(values), clipped)
     return EncodedColumn(name, values.astype(_whole_dtype(low, high)) if whole else values, unusable, changed, numbers)
-
-
-def _in_bins(
-    name: str, numbers: np.ndarray, declared: NumericFeature, candidates: FeatureCandidates, cells: ThresholdCells
-) -> EncodedColumn:
-    """Numbers in their bins: what is between two thresholds is neither missing, nor out of range, nor changed."""
-    found, others = cells.between(numbers)
-    few = _numbers(name, *Column(name, numbers=numbers[others], is_own=True).numbers_and_missing(), declared)
-    found[others] = bin_column(candidates, few.values)
-    unusable = few.unusable and (_flags(len(found), others[few.unusable[0]]), _flags(len(found), others[few.unusable[1]]))
-    changed = {kind: _flags(len(found), others[flags]) for kind, flags in few.changed.items()}
-    if np.isinf(numbers[others]).any():  # infinity is no number, as in `_numbers`
-        numbers = np.where(np.isinf(numbers), np.nan, numbers)
-    return EncodedColumn(name, found, unusable, changed, numbers)
 
 
 def _flags(n_rows: int, rows: np.ndarray) -> np.ndarray:
