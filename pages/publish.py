@@ -1,6 +1,7 @@
 """Page "Publish": what is released and what it promises; the register with its history; is a file as it was released?"""
 
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -11,13 +12,10 @@ from dpviz.accounting.risk import Risk
 from dpviz.app import controls, expected, frame, parts, prepared, publish, state
 from dpviz.app.explorations import unnoted
 from dpviz.app.exports import offer_export
-from dpviz.app.held_out import private_test
-from dpviz.app.many_trees import effects_screen
+from dpviz.app.many_trees import model_screen
 from dpviz.app.parts import error, literal, plain
-from dpviz.app.person import person_screen
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
-from dpviz.app.tree_view import chosen_in, show_tree
 from dpviz.app.widgets import download, on_demand, one_of, rows_table, show_chart, table
 from dpviz.charts import as_python
 from dpviz.charts.budget import spending_rows
@@ -26,14 +24,13 @@ from dpviz.charts.publish.exports import report_to_sign
 from dpviz.charts.publish.proof import Proof, proof_of, proof_sentence
 from dpviz.charts.publish.release import ACCOUNT, composed_sentence, history_rows, odds_rows, spent_chart, spent_sentence
 from dpviz.charts.publish.released_file import sentences, title
-from dpviz.charts.publish.report import Signed, drawn_tree, kept_rows, not_promised
+from dpviz.charts.publish.report import Signed, kept_rows, not_promised
 from dpviz.charts.publish.test_result import accuracy_sentence, beside_always, is_better_than_always
 from dpviz.charts.wording import capital, counted
 from dpviz.errors import DpvizError, UnansweredRows
 from dpviz.io.csv_text import csv_text
 from dpviz.io.exports.contract import Exportable
-from dpviz.io.results import test_result_of
-from dpviz.models.constant import as_tree
+from dpviz.io.results import result_from_json
 from dpviz.release.check import Place, findings
 from dpviz.release.export import COLUMNS, register_json, register_lines
 from dpviz.release.files import released_text
@@ -44,7 +41,6 @@ from dpviz.results.exports import Exported
 from dpviz.results.verdict import Unit, bare_text, odds_text, verdict
 from dpviz.table.role import DataRole
 from dpviz.table.schema import Schema
-from dpviz.training.estimate.collapse import collapse_leaves
 
 BADGES = {
     Status.DECLARED: ("gray", ":material/edit:"),
@@ -218,17 +214,13 @@ def released_file(record: ReleaseRecord, unit: Unit) -> None:
         st.caption(":material/error: Its file is no longer where it was released to, or was changed. It stays spent.")
         return
     st.caption(f"{prose('publish', 'sign')} `ssh-keygen -Y sign -f KEY -n dpviz-release {name}`")
-    given = Exportable(text, unit)
-    report = test_result_of(given.document, given.schema)
+    result = replace(result_from_json(text), unit=unit)
+    report = result.test_report
     if report is not None:
         better = is_better_than_always(report)
         said = f"**{plain(capital(accuracy_sentence(report)))}.** {plain(beside_always(report))}"
         (st.success if better else st.warning)(said, icon=":material/check:" if better else ":material/trending_flat:")
-    tree = drawn_tree(given)
-    if tree is not None:
-        show_tree(tree, title=f"The released tree of {given.schema.target.name}", key="released-tree")
-    if report is not None:
-        private_test(report, given.verdict.unit)
+    model_screen(result, f"The released tree of {result.schema.target.name}", key="released-tree")
     with on_demand("Report to sign", icon=":material/draw:", key=f"report {record.number}") as box:
         if box.open:
             author = st.text_input("Author, beside the signature line", max_chars=200, key="report-author")
@@ -327,15 +319,7 @@ def check_view() -> None:
         st.caption(plain(kept_rows(unit)))
     st.caption(f"SHA-256: `{found.match.sha256}`")
     st.button("Close the file", icon=":material/close:", on_click=publish.close_file)
-    model, tree = found.result.model, as_tree(found.result.model)
-    if tree is None:
-        effects_screen(model)
-    else:
-        shown = collapse_leaves(tree, found.result.plan)
-        show_tree(shown, title=title(found), key="checked-tree", selected=chosen_in("checked-tree", shown)[0])
-    person_screen(model, tree)
-    if found.result.test_report is not None:
-        private_test(found.result.test_report, found.result.unit)
+    model_screen(found.result, title(found), key="checked-tree")
     frame.as_python(partial(as_python.opened, found.name))
 
 

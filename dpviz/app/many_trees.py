@@ -1,4 +1,4 @@
-"""A model of many trees: what each feature does, and one tree at a time."""
+"""A model that is read, or one of many trees: its tree, or what each feature does and one tree at a time."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -6,9 +6,11 @@ from typing import Any
 
 import streamlit as st
 
+from dpviz.app.held_out import private_test
 from dpviz.app.parts import plain
+from dpviz.app.person import person_screen
 from dpviz.app.prose import prose
-from dpviz.app.tree_view import show_tree
+from dpviz.app.tree_view import chosen_in, show_tree
 from dpviz.app.widgets import once_of, show_chart, whole_number
 from dpviz.charts.tree.model import (
     by_size,
@@ -16,12 +18,16 @@ from dpviz.charts.tree.model import (
     effect_rows,
     score_name,
 )
+from dpviz.charts.tree.svg import NodeNotes
 from dpviz.charts.wording import counted
 from dpviz.models.base import Model
 from dpviz.models.boosted import BoostedTrees
+from dpviz.models.constant import as_tree
 from dpviz.models.effects import effects
 from dpviz.models.tree import Tree
+from dpviz.results.result import FitResult
 from dpviz.table.schema import NumericTarget
+from dpviz.training.estimate.collapse import collapse_leaves, intervals
 
 #: A tree with more leaves is told in words only.
 MOST_DRAWN = 256
@@ -71,4 +77,18 @@ def one_tree(model: Any, say: Callable[[int], str]) -> None:
     if tree.n_leaves > MOST_DRAWN:
         st.info(f"More than {MOST_DRAWN} leaves are not drawn.", icon=":material/info:")
         return
-    show_tree(tree, title=f"Tree {number} of {len(trees)}", key="member-view")
+    show_tree(tree, title=f"Tree {number} of {len(trees)}", key="member-view", height=420)
+
+
+def model_screen(result: FitResult, title: str, *, key: str) -> None:
+    """The tree of a file with its probabilities, or what its features do; one person tried on it; its private test."""
+    tree = as_tree(result.model)
+    if tree is None:
+        effects_screen(result.model)
+    else:
+        shown = collapse_leaves(tree, result.plan)
+        notes = NodeNotes(bars=intervals(tree, shown, result.plan, result.unit.rows))
+        show_tree(shown, title=title, key=key, selected=chosen_in(key, shown)[0], notes=notes)
+    person_screen(result.model, tree)
+    if result.test_report is not None:
+        private_test(result.test_report, result.unit)

@@ -180,13 +180,15 @@ class View {
 
   // --- zoom and pan ----------------------------------------------------------------------------------------------------
 
-  // The whole tree where its text stays readable, else its full width. The frame is as high for every tree: nothing below it jumps.
+  // The whole tree where its text stays readable, else its full width. Where trees change, the frame is as high for all of them:
+  // nothing below it jumps.
   fit(left = 0, top = 0) {
     const across = this.across();
     const tallest = this.tallest();
     const whole = Math.min(across, (tallest - 4) / this.size.height);
     const scale = whole >= READABLE ? whole : Math.min(across, 1);
-    this.stage.style.height = `${Math.ceil(tallest)}px`;
+    const changes = this.data.height || this.data.epsilon !== null;
+    this.stage.style.height = `${Math.ceil(changes ? tallest : Math.min(tallest, scale * this.size.height + 4))}px`;
     const again = clamp((this.stage.clientWidth - 1) / this.size.width, SMALLEST, scale);  // a scroll bar may have come
     this.zoomTo(again, left, top);
     this.fitted = true;
