@@ -87,7 +87,7 @@ def model_screen(result: FitResult, title: str, *, key: str) -> None:
         effects_screen(result.model)
     else:
         shown = collapse_leaves(tree, result.plan)
-        notes = NodeNotes(bars=intervals(tree, shown, result.plan, result.unit.rows))
+        notes = NodeNotes(probabilities=intervals(tree, shown, result.plan, result.unit.rows))
         show_tree(shown, title=title, key=key, selected=chosen_in(key, shown)[0], notes=notes)
     person_screen(result.model, tree)
     if result.test_report is not None:
