@@ -240,15 +240,6 @@ def test_a_line_is_what_it_is_by_itself_in_every_form_of_text(form: str) -> None
     assert broken_texts(150, 4, read_form) == []
 
 
-@pytest.mark.slow
-def test_a_reader_that_joins_lines_is_found() -> None:
-    def joining(header: bytes, lines: list[bytes], schema: Schema, **how: Any) -> Encoded:
-        kept = [line for before, line in zip([b"", *lines], lines, strict=False) if before.count(b'"') % 2 == 0]
-        return read_lines(header, kept, schema, **how)
-
-    assert broken_texts(300, 2, joining)
-
-
 # --- cases that were found by hand
 
 

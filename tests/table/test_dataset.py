@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from dpviz.errors import ParameterError, SchemaError
+from dpviz.errors import ParameterError
 from dpviz.learners import fit
 from dpviz.randomness import generator
 from dpviz.table import dataset as module
@@ -49,26 +49,11 @@ def with_cell(data, column, row, value):
     return EncodedDataset(data.schema, tuple(arrays[:-1]), arrays[-1])
 
 
-def test_shapes_and_sizes_are_told():
-    data = dataset(50)
-    assert (data.n_rows, data.n_features, data.n_classes, data.nbytes) == (50, 2, 2, 500)
-    one_class = EncodedDataset(SCHEMA, (np.zeros(2), np.zeros(2, np.uint8)), np.zeros(2, np.uint8))
-    assert one_class.class_counts().tolist() == [2, 0]
-    with pytest.raises(SchemaError, match="no classes"):
-        _ = dataset(schema=NUMERIC).n_classes
-
-
-@given(st.integers(0, 2), st.integers(0, 99))
-def test_one_changed_cell_changes_the_fingerprint(column, row):
-    data = dataset()
-    cell = (*data.columns, data.target)[column][row]
-    changed = with_cell(data, column, row, cell / 2 + 0.25 if column == 0 else 1 - min(cell, 1))
-    assert changed.fingerprint != data.fingerprint == dataset().fingerprint
-
-
 def test_one_changed_cell_among_many_or_another_schema_changes_the_fingerprint():
     data = dataset(600_000)
+    assert data.fingerprint == dataset(600_000).fingerprint
     for row in (0, 299_999, 599_999):
+        assert with_cell(data, 1, row, (data.columns[1][row] + 1) % 3).fingerprint != data.fingerprint
         assert with_cell(data, 0, row, 2.0).fingerprint != data.fingerprint
         assert with_cell(data, 2, row, 1 - data.target[row]).fingerprint != data.fingerprint
     assert EncodedDataset(SCHEMA.declare("x", high=2), data.columns, data.target).fingerprint != data.fingerprint

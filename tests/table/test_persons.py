@@ -77,21 +77,6 @@ def test_a_person_more_or_less_changes_at_most_that_many_rows_all_of_that_person
     assert broken_cases(300, 1, monkeypatch) == []
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "mutant",
-    [
-        lambda persons, most: np.arange(len(persons)) < most * len(np.unique(persons)),  # a limit over all rows
-        lambda persons, most: np.ones(len(persons), dtype=bool),  # no limit
-        lambda persons, most: np.random.Generator(np.random.Philox(len(persons))).random(len(persons)) < 0.5,  # shared coins
-    ],
-    ids=["over all rows", "no limit", "coins that depend on how many rows there are"],
-)
-def test_the_test_finds_choices_that_look_at_other_persons(mutant, monkeypatch):
-    monkeypatch.setattr("dpviz.table.encode.chosen_rows", mutant)
-    assert broken_cases(300, 1, monkeypatch)
-
-
 def test_a_row_more_of_a_person_changes_rows_of_that_person_alone(monkeypatch):
     rng = generator(2)
     for _ in range(200):
