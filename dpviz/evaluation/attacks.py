@@ -10,14 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpviz.errors import ParameterError, UnknownName
-from dpviz.evaluation.poisoning import limits, poisoned_draws
+from dpviz.evaluation.metrics import mean_limits
+from dpviz.evaluation.poisoning import draw
+from dpviz.evaluation.repeat import Workers
 from dpviz.learners import FitRequest, fit
 from dpviz.models.tree import Branch, Tree
+from dpviz.progress import Progress, Stop, steps
+from dpviz.randomness import child_seeds, generator
 from dpviz.table.checked_numbers import checked_count, is_whole
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import require_classes
@@ -26,8 +30,8 @@ from dpviz.training.exact_trace import rows_by_node
 if TYPE_CHECKING:
     import pandas as pd
 
-#: (clean rows, k, random generator, depth of the trees that will be grown) -> poisoned rows.
-PoisonForDepth = Callable[[EncodedDataset, int, np.random.Generator, int], EncodedDataset]
+#: (clean rows, k, random generator, depth of the trees that will be grown) -> rows at most k additions and removals away.
+Poison = Callable[[EncodedDataset, int, np.random.Generator, int], EncodedDataset]
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class Attack:
     name: str
     title: str
     idea: str
-    poison: PoisonForDepth  #: At most k additions and removals away from the clean rows
+    poison: Poison
 
 
 def flip_at_random(data: EncodedDataset, rows: int, rng: np.random.Generator, max_depth: int) -> EncodedDataset:
@@ -102,7 +106,10 @@ def attack_curve(
     runs: int = 5,
     draws: int = 100,
     beta: float = 0.05,
-    **how: Any,
+    seed: int = 0,
+    workers: Workers = 1,
+    progress: Progress | None = None,
+    stop: Stop | None = None,
 ) -> pd.DataFrame:
     """Measured accuracy of a learner on clean test rows under an attack on its training rows.
 
@@ -111,7 +118,7 @@ def attack_curve(
     `poisoned_rows`: numbers of additions and removals.
     `runs`, `draws`: the attack is repeated `runs` times, with `draws` draws of the learner each.
     `beta`: all limits together fail with at most this probability.
-    `**how`: seed, workers, progress, stop, as for `draw`. After a stop the numbers of rows done so far are returned.
+    `seed`, `workers`, `progress`, `stop`: as for `draw`. After a stop the numbers of rows done so far are returned, at least one.
 
     Columns: attack, learner, epsilon, poisoned_rows, poisoned_share, accuracy, low, high, n_draws. `low` and `high` limit the
     mean over the learner's noise (equal for a learner without noise).
@@ -124,12 +131,15 @@ def attack_curve(
     checked_count("attack", "runs", runs)
     if not len(poisoned_rows) or not all(is_whole(rows) and rows >= 0 for rows in poisoned_rows):
         raise ParameterError("attack", "poisoned_rows", poisoned_rows, "at least one whole number, none below 0")
-    how |= {"poisoned_rows": poisoned_rows, "runs": runs, "draws": draws}
     poison, max_depth = ATTACKS[attack].poison, request.depth_beside(train.schema)
     measured = []
-    for rows, found in poisoned_draws(lambda clean, k, rng: poison(clean, k, rng, max_depth), request, train, [test], **how):
-        accuracies = np.concatenate([drawn.of() for drawn in found])
-        low, high = limits(accuracies, request.learner, beta / len(poisoned_rows))
+    for rows in steps(poisoned_rows, progress, stop, at_least=1):
+        tables = ((poison(train, rows, generator(child), max_depth), child) for child in child_seeds(seed, runs))
+        drawn = [draw(request, one, [test], draws=draws, seed=child, workers=workers, stop=stop) for one, child in tables]
+        accuracies = np.concatenate([found.of() for found in drawn])
+        low, high = mean_limits(accuracies, beta / len(poisoned_rows))
+        if not request.spec.spends_epsilon:  # nothing of it is random
+            low = high = float(accuracies.mean())
         about = {"attack": attack, "learner": request.learner, "epsilon": request.settings.epsilon}
         about |= {"poisoned_rows": rows, "poisoned_share": rows / max(1, train.n_rows)}
         about |= {"accuracy": float(accuracies.mean()), "low": low, "high": high}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from statistics import fmean
@@ -18,12 +18,12 @@ import numpy as np
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.accounting.risk import Risk
 from dpviz.errors import DpvizError, ParameterError
-from dpviz.evaluation.metrics import clopper_pearson, mean_limits
+from dpviz.evaluation.metrics import clopper_pearson
 from dpviz.evaluation.repeat import Workers, checked_workers, fit_each, light
-from dpviz.learners import FitRequest, get_learner, require_task
+from dpviz.learners import FitRequest, require_task
 from dpviz.models.tree import Forest
-from dpviz.progress import Progress, Stop, part_of, steps
-from dpviz.randomness import child_seeds, generator
+from dpviz.progress import Progress, Stop, part_of
+from dpviz.randomness import child_seeds
 from dpviz.results.result import FitResult, score
 from dpviz.table.checked_numbers import checked_count, checked_delta, checked_loss, checked_number, checked_share
 from dpviz.table.dataset import EncodedDataset
@@ -35,9 +35,6 @@ if TYPE_CHECKING:
 
 #: Draws between two checks of `stop`.
 CHUNK = 50
-
-#: (clean rows, k, random generator) -> rows at most k additions and removals away.
-Poison = Callable[[EncodedDataset, int, np.random.Generator], EncodedDataset]
 
 
 @dataclass(frozen=True)
@@ -73,17 +70,6 @@ def why_unproved(result: FitResult, composed: float) -> str:
         return f"Its privacy loss is infinite: {notes[0] if notes else 'something is published exactly'}."
     own = [item.what for item in result.disclosures if not item.code.startswith("schema-")]
     return f"It reveals something outside its ledger. {own[0]}" if own else ""
-
-
-def proved_loss(result: FitResult, composed: float) -> PrivacyLoss:
-    """The claim where it holds, else what the steps compose to."""
-    claim = result.claim_of_person
-    return PrivacyLoss(claim.epsilon if claim.is_sound else composed, max(claim.delta, result.spent.delta))
-
-
-def proved_risk(result: FitResult, composed: float) -> Risk | None:
-    """What the steps let a person change, on these rows or any others; None where the claim does not hold."""
-    return result.risk.for_rows(result.unit.rows) if result.claim.is_sound and not why_unproved(result, composed) else None
 
 
 def draw(
@@ -122,35 +108,6 @@ def draw(
 def _scores(tests: Sequence[EncodedDataset], result: FitResult, _: EncodedDataset) -> tuple[list[float], float]:
     """Accuracy on each test set, and what the ledger composes to."""
     return [score(result.model, test) for test in tests], result.spent.epsilon
-
-
-def poisoned_draws(
-    poison: Poison,
-    request: FitRequest,
-    train: EncodedDataset,
-    tests: Sequence[EncodedDataset],
-    *,
-    poisoned_rows: Sequence[int],
-    runs: int,
-    seed: int = 0,
-    progress: Progress | None = None,
-    stop: Stop | None = None,
-    **how: Any,
-) -> Iterator[tuple[int, list[Draws]]]:
-    """For each number of poisoned rows, the draws on `runs` independently poisoned tables.
-
-    `how` is for `draw`. After a stop the numbers of rows done so far are yielded, at least one.
-    """
-    for rows in steps(poisoned_rows, progress, stop, at_least=1):
-        tables = ((poison(train, rows, generator(child)), child) for child in child_seeds(seed, runs))
-        yield rows, [draw(request, table, tests, seed=child, stop=stop, **how) for table, child in tables]
-
-
-def limits(found: np.ndarray, name: str, beta: float) -> tuple[float, float]:
-    """Confidence limits of the mean over a learner's draws; the mean itself for a learner without noise."""
-    if not get_learner(name).spends_epsilon:
-        return float(found.mean()), float(found.mean())
-    return mean_limits(found, beta)
 
 
 # --- What privacy proves about poisoning: bounds on a mean after an attacker added or removed k persons.
@@ -315,9 +272,12 @@ class Certificate:
     @classmethod
     def of(cls, found: Draws, beta: float, *, test: int = 0) -> Certificate:
         """The certificate of draws on one of their test sets."""
-        proved = found.first, found.composed
-        loss, claimed, reason = proved_loss(*proved), found.first.claim_of_person.epsilon, why_unproved(*proved)
-        return cls(found.of(test), loss.epsilon, loss.delta, claimed, reason, beta, proved_risk(*proved))
+        first, reason = found.first, why_unproved(found.first, found.composed)
+        claim, is_sound = first.claim_of_person, first.claim.is_sound
+        epsilon = claim.epsilon if claim.is_sound else found.composed
+        delta = max(claim.delta, first.spent.delta)
+        risk = first.risk.for_rows(first.unit.rows) if is_sound and not reason else None
+        return cls(found.of(test), epsilon, delta, claim.epsilon, reason, beta, risk)
 
     @property
     def accuracy(self) -> float:
