@@ -72,6 +72,10 @@ def spread(work: Callable[[T], R], tasks: Iterable[T], workers: Workers = 1) -> 
             yield under_way.popleft().result()
     except BrokenProcessPool as error:
         raise WorkersEnded from error
+    except KeyboardInterrupt:
+        if executor is not workers:  # else the end of this process would wait for what they are doing
+            executor.shutdown(kill_workers=True)  # type: ignore[call-arg]
+        raise
     finally:  # a caller that leaves early, or a task that failed
         for future in under_way:
             future.cancel()

@@ -77,3 +77,26 @@ def test_workers_end_with_a_process_that_is_killed(tasks):
     assert process.stdout.readline().split() == [str(task) for task in range(tasks)]
     process.kill()
     assert process.communicate(timeout=60)[0] == ""  # the output ends when no worker holds it any more
+
+
+WAITS = """
+import signal
+from threading import Event
+from dpviz.evaluation.repeat import spread
+signal.signal(signal.SIGINT, signal.default_int_handler)
+def tasks():
+    yield from ((), ())
+    print("under way", flush=True)
+list(spread(lambda _: Event().wait(), tasks(), 2))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no such signal")
+def test_an_interrupt_does_not_wait_for_what_workers_are_doing():
+    """They leave the signal to the process that started them, and would go on for ever."""
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": {**os.environ, "PYTHONPATH": str(ROOT)}}
+    process = subprocess.Popen([sys.executable, "-c", WAITS], text=True, **options)
+    assert process.stdout.readline() == "under way\n"
+    process.send_signal(signal.SIGINT)
+    assert "KeyboardInterrupt" in process.communicate(timeout=60)[1]
