@@ -148,7 +148,7 @@ def test_parts_and_splits_stay_bound_to_persons():
 
 
 def test_a_result_says_what_it_costs_a_person_and_is_read_back():
-    result = dpviz.fit("pf-tree", encoded(), epsilon=0.5, max_depth=1, seed=0)
+    result = dpviz.fit("pf-tree", encoded(), epsilon=1.0, max_depth=1, seed=0)
     assert result.per_person == PrivacyLoss(1.0)
     again = result_from_json(result.to_json())
     assert again.per_person == PrivacyLoss(1.0)
