@@ -460,16 +460,21 @@ def left_counts(grid: CandidateGrid, histogram: np.ndarray) -> np.ndarray:
     for feature, bins, candidates in grid.slices:
         own, left = histogram[bins], counts[candidates]
         if feature.are_prefixes:
-            sum_up(own[:-1], left)
+            _sum_up(own[:-1], left)
         elif feature.subsets is not None:
-            left[:] = feature.membership @ own  # float64, exact below 2^53
+            kind = own.dtype if own.dtype.kind == "f" else np.float64  # which is exact below 2^53
+            with np.errstate(invalid="ignore"):  # BLAS may flag an invalid number in small products where there is none
+                left[:] = feature.membership.astype(kind, copy=False) @ own
         else:
-            below = np.concatenate([np.zeros_like(own[:1]), own.cumsum(axis=0)])
-            left[:] = below[feature.ends] - below[feature.starts]
+            below = np.zeros((len(own) + 1, own.shape[1]), dtype=own.dtype)
+            _sum_up(own, below[1:])
+            below.take(feature.ends, axis=0, out=left)
+            if feature.starts.any():
+                left -= below[feature.starts]
     return counts
 
 
-def sum_up(rows: np.ndarray, sums: np.ndarray) -> None:
+def _sum_up(rows: np.ndarray, sums: np.ndarray) -> None:
     """Sums of the first rows, of the first two, ...: row by row where rows are long, which costs less than `cumsum`."""
     if rows.shape[1] < _LONG:
         rows.cumsum(axis=0, out=sums)

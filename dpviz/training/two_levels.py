@@ -28,13 +28,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from dpviz.privacy.sensitivity import BoundedRangeSensitivity
 from dpviz.privacy.two_levels import Nearly, Parts, Sides, TwoLevelUtilities
-from dpviz.table.candidates import CandidateGrid
-from dpviz.training.nodes import CountedNode, sum_up
+from dpviz.table.candidates import CandidateGrid, FeatureCandidates
+from dpviz.training.nodes import CountedNode, left_counts
 from dpviz.training.scores import SCALE, Weighing, half_impurity, label_pairs, locate_labelled, require_scorable
 
 #: In units of a log weight: float32 holds those below to about .01.
@@ -86,16 +87,20 @@ class _Trees:
             node.counts("pairs")  # first: the other counts follow from them
         require_scorable(score.weighing.counts(node.class_counts))
 
+    @cached_property
+    def _distinct(self) -> tuple[np.ndarray, np.ndarray]:
+        return distinct_pairs(self._node)
+
     def of_roots(self, roots: slice) -> Sides:
         """(uL, uR), int64 of shape (roots, n_below)."""
-        pairs, stands = distinct_pairs(self._node)
+        pairs, stands = self._distinct
         own = pairs.take(stands[roots], axis=1).take(stands, axis=2), np.einsum("kii->ki", pairs)[:, stands]
         left, right = (self._side(*side) for side in self._sides(*own, roots, np.dtype(np.int64)))
         return left, right
 
     def nearly(self, rate: float) -> Nearly:
         """Log weights in floats: nothing is rounded down, and what is the same for all trees is left out."""
-        pairs, stands = distinct_pairs(self._node)
+        pairs, stands = self._distinct
         alone = np.einsum("kii->ki", pairs)
         times = np.bincount(stands)
         is_near = rate * SCALE * self._node.n_rows < _CLOSE_IN_FLOAT32
@@ -193,59 +198,38 @@ def distinct_pairs(node: CountedNode) -> tuple[np.ndarray, np.ndarray]:
     Candidates that differ by empty bins alone stand there once: (n_classes, n_distinct, n_distinct), much smaller where a node
     holds few values. Whole numbers, exact, in float32 where that holds them, else in float64.
     """
-    distinct = _Distinct(node.grid, np.any(node.histogram > 0, axis=1))
+    is_held = np.any(node.histogram > 0, axis=1)
+    grid, stands = _without_empty_bins(node.grid, is_held)
+
+    def sums(pairs: np.ndarray) -> np.ndarray:  # over the first axis, bins, of which some go left
+        found = left_counts(grid, pairs.reshape(len(pairs), math.prod(pairs.shape[1:])))
+        return found.reshape(len(found), *pairs.shape[1:])
 
     def counted() -> np.ndarray:
         kind = np.float32 if node.n_rows < _WHOLE_IN_FLOAT32 else np.float64
-        held = np.searchsorted(node.occupied_bins, distinct.held)
+        held = np.searchsorted(node.occupied_bins, np.flatnonzero(is_held))
         pairs = node.pair_counts.take(held, axis=0).take(held, axis=1)
-        pairs = np.ascontiguousarray(pairs.swapaxes(1, 2), dtype=kind)
-        first = distinct.sums(pairs)
-        return np.ascontiguousarray(distinct.sums(np.ascontiguousarray(first.transpose(2, 1, 0))).swapaxes(0, 1))
+        first = sums(np.ascontiguousarray(pairs.swapaxes(1, 2), dtype=kind))
+        return np.ascontiguousarray(sums(np.ascontiguousarray(first.transpose(2, 1, 0))).swapaxes(0, 1))
 
-    return node.remembered("distinct pairs", counted), distinct.stands
+    return node.remembered("distinct pairs", counted), stands
 
 
-class _Distinct:
-    """Candidates that differ by more than empty bins."""
-
-    def __init__(self, grid: CandidateGrid, is_held: np.ndarray) -> None:
-        self.held = np.flatnonzero(is_held)
-        self._of_features, stands = list[tuple[int, np.ndarray | tuple[np.ndarray, np.ndarray]]](), list[np.ndarray]()
-        before = 0
-        for feature, bins, _ in grid.slices:
-            rank = np.concatenate([[0], is_held[bins].cumsum()])
-            n_held, subsets = int(rank[-1]), feature.subsets
-            if subsets is None:
-                low, high = rank[feature.starts], rank[feature.ends]
-                keys, stand = np.unique(np.where(low < high, low * (n_held + 1) + high, 0), return_inverse=True)
-                self._of_features.append((n_held, np.divmod(keys, n_held + 1)))
-            else:
-                masks = subsets @ (is_held[bins] * (1 << np.arange(feature.n_bins)))
-                keys, first, stand = np.unique(masks, return_index=True, return_inverse=True)
-                self._of_features.append((n_held, subsets[first][:, is_held[bins]]))
-            stands.append(stand + before)
-            before += len(keys)
-        self.stands, self._n = np.concatenate(stands), before
-
-    def sums(self, counts: np.ndarray) -> np.ndarray:
-        """Over the bins that hold rows (first axis) and go left."""
-        found = np.empty((self._n, *counts.shape[1:]), dtype=counts.dtype)
-        width, bin_at, at = math.prod(counts.shape[1:]), 0, 0
-        flat, out = counts.reshape(len(counts), width), found.reshape(self._n, width)
-        for n_held, goes_left in self._of_features:
-            own = flat[bin_at : bin_at + n_held]
-            if isinstance(goes_left, tuple):
-                low, high = goes_left
-                left = out[at : at + len(high)]
-                below = np.zeros((n_held + 1, flat.shape[1]), dtype=flat.dtype)
-                sum_up(own, below[1:])
-                below.take(high, axis=0, out=left)
-                if low.any():
-                    left -= below[low]
-            else:
-                left = out[at : at + len(goes_left)]
-                with np.errstate(invalid="ignore"):  # as in `dpviz.privacy.two_levels`: BLAS may flag what is none
-                    np.matmul(goes_left.astype(flat.dtype), own, out=left)
-            bin_at, at = bin_at + n_held, at + len(left)
-        return found
+def _without_empty_bins(grid: CandidateGrid, is_held: np.ndarray) -> tuple[CandidateGrid, np.ndarray]:
+    """The bins that hold rows and the candidates that part them, and which of these stands for each of the grid."""
+    kept, stands, before = list[FeatureCandidates](), list[np.ndarray](), 0
+    for feature, bins, _ in grid.slices:
+        held = is_held[bins]
+        rank = np.concatenate([[0], held.cumsum()])
+        n_held = int(rank[-1])
+        if feature.subsets is None:
+            low, high = rank[feature.starts], rank[feature.ends]
+            keys, stand = np.unique(np.where(low < high, low * (n_held + 1) + high, 0), return_inverse=True)
+            kept.append(FeatureCandidates(n_held, None, *np.divmod(keys, n_held + 1)))
+        else:
+            masks = feature.subsets @ (held * (1 << np.arange(feature.n_bins)))
+            _, first, stand = np.unique(masks, return_index=True, return_inverse=True)
+            kept.append(FeatureCandidates(n_held, subsets=feature.subsets[first][:, held]))
+        stands.append(stand + before)
+        before += kept[-1].n_candidates
+    return CandidateGrid(grid.schema, tuple(kept), grid.name, is_reused=False), np.concatenate(stands)
