@@ -23,7 +23,7 @@ import pyspark
 from pyarrow import parquet
 
 import dpviz
-from dpviz.rows.spark import SparkSource
+from dpviz.rows.spark import SparkSource, SparkTable
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 
 
@@ -122,18 +122,22 @@ def main(folder: Path, executors: int = 2, n_rows: int = 20_000, *n_parts: int) 
     found = session.table("given").select("id").limit(1).mapInArrow(has_dpviz, "found boolean").collect()
     with dpviz.encode_large(folder / "rows.parquet", schema) as rows:
         wanted = dpviz.fit("pf-tree", rows, **ASKED).to_json()
-    counts = list[int]()
+    counts, asked_for = list[int](), list[int]()
     sum_batches = SparkSource.sum_batches
 
     def counting(self: Any, function: Any) -> Any:
         counts.append((cells := sum_batches(self, function)).nbytes)
         return cells
 
+    def in_parts(self: Any, *about: Any) -> Any:
+        self.session.conf.set("spark.sql.shuffle.partitions", asked_for[-1])
+        self.session.conf.set("spark.sql.adaptive.coalescePartitions.enabled", False)
+        return frame(self, *about)
+
     SparkSource.sum_batches = counting  # type: ignore[method-assign]
+    frame, SparkTable.frame = SparkTable.frame, in_parts  # type: ignore[method-assign]
     for number in n_parts or (4,):
-        conf = session.sparkContext._jsc.sc().conf()  # from which a session to come takes its own
-        conf.set("spark.sql.shuffle.partitions", str(number))
-        conf.set("spark.sql.adaptive.coalescePartitions.enabled", "false")
+        asked_for.append(number)
         counts.clear()
         before, start = result_bytes(session), time.monotonic()
         with dpviz.open_table(ADDRESS, schema) as rows:
