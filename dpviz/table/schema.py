@@ -76,6 +76,7 @@ def _plain(value: Any) -> Any:
 
 
 FORMAT = "dpviz-schema/1"
+_OWN_FIELDS = ("person", "rows_per_person", "decimal", "source")
 LONGEST_NAME = 10_000
 MOST_ROWS_PER_PERSON = 2**31 - 1
 MAX_CLASSES, LEAST_WIDTH = 100, 1e-290  # narrower ranges take quotients of differences beyond the floating-point range
@@ -307,13 +308,19 @@ class Schema:
         raise UnknownName("feature", name, self.feature_names)
 
     def declare(self, name: str | None = None, *, n_public: int | None = None, **values: Any) -> Schema:
-        """A copy with fields of the feature or target `name` (low=, high=, categories=, classes=, ...) or `n_public` declared."""
+        """A copy with fields of the feature or target `name` (low=, high=, categories=, classes=, ...) declared, or of itself.
+
+        Of itself: `n_public`, and without a name also `person`, `rows_per_person`, `decimal`, `source`. Raises UnknownName.
+        """
         schema = self
         if n_public is not None:
             left = tuple(field for field in self.read_from_data if field != "n_public")
             schema = replace(schema, n_public=n_public, read_from_data=left)
         if name is None:
-            return schema
+            for given in values:
+                if given not in _OWN_FIELDS:
+                    raise UnknownName("field of a schema that needs no column", given, _OWN_FIELDS)
+            return replace(schema, **values)
         if name == self.target.name:
             return replace(schema, target=self.target.declare(**values))
         changed = self.feature(name).declare(**values)

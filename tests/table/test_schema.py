@@ -27,6 +27,15 @@ CLASSES = ClassTarget("y", ("a", "b"))
 SCHEMA = Schema((AGE, JOB), ClassTarget("income", ("low", "high"), ("classes",)), 45000, ("n_public",))
 
 
+def test_what_a_schema_says_of_no_column_is_declared_too_and_nothing_is_left_out_in_silence():
+    asked = {"person": "who", "rows_per_person": 3, "decimal": ",", "source": "codebook"}
+    found = SCHEMA.declare(n_public=1000, **asked)
+    assert {name: getattr(found, name) for name in asked} == asked
+    for wrong in ("rows_per_persons", "features", "low"):
+        with pytest.raises(UnknownName, match=wrong):
+            SCHEMA.declare(**{wrong: 3})
+
+
 def test_what_is_declared_is_no_longer_marked_as_read():
     marks = (("age", "kind"), ("age", "low"), ("age", "high"), ("income", "classes"), ("n_public", "n_public"))
     assert SCHEMA.read_fields() == marks
