@@ -238,8 +238,9 @@ def test_each_epsilon_allows_the_guesses_of_two_attack_models_and_protects_the_f
     assert found_by(1.0).right_guesses(3) == pytest.approx(min(math.e / 3, 1 - math.exp(-1) * 2 / 3), abs=1e-6)
     item = found_once().at(1.0)
     assert item.right_guesses() < found_by(1.0).right_guesses() - 0.01
-    assert item.right_guesses() < item.right_guesses(rows=3) < found_by(3.0).right_guesses()
-    assert item.right_guesses(1_000) < item.right_guesses(1_000, rows=3)
+    of_three = replace(item, risk=item.risk.for_rows(3))
+    assert item.right_guesses() < of_three.right_guesses() < found_by(3.0).right_guesses()
+    assert item.right_guesses(1_000) < of_three.right_guesses(1_000)
     refusing = tuple(replace(bound, reason="No proof.") for bound in item.certificate.bounds)
     assert replace(item, certificate=replace(item.certificate, bounds=refusing)).right_guesses() == 1
     with pytest.raises(ParameterError, match="'candidates'"):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
+from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.charts.chart import Rows
 from dpviz.evaluation.metrics import RARE
 from dpviz.learners import get_learner, result_verdict
@@ -17,7 +17,7 @@ from dpviz.training.estimate.report import CONFIDENCE, ClassReport
 _MOST_CLASSES = 3
 #: Of the largest error: an upper end beyond says nothing.
 _ALL = 0.95
-_COST = f"from noisy counts at no further epsilon ({NEIGHBOURS})"
+_COST = "from noisy counts at no further epsilon"
 
 
 def result_sentences(report: TestReport, unit: Unit) -> list[str]:
@@ -162,7 +162,7 @@ def _is_any_share(share: Estimate) -> bool:
 def accuracy_sentence(report: TestReport) -> str:
     """One line for a summary."""
     if isinstance(report, NumberReport):
-        return f"R² {_r_squared(report)} on rows it never saw, from noisy sums at no further epsilon ({NEIGHBOURS})"
+        return f"R² {_r_squared(report)} on rows it never saw, from noisy sums at no further epsilon"
     assert isinstance(report, ClassReport)
     if has_rare_classes(report):
         return f"balanced accuracy {percent_with_interval(report.balanced_accuracy)} on rows it never saw, {_COST}"

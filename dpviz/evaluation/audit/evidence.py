@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -162,11 +162,14 @@ _OF_NUMBERS = {False: "{} predicts numbers; only classes are listed.", True: "{}
 
 @dataclass(frozen=True)
 class PlannedLearner:
-    """A request on one schema, from when an audit of it began."""
+    """A request on one schema, from when an audit of it began. An audit is about one row, also where persons have several."""
 
     request: FitRequest
     schema: Schema
     started: float = field(default_factory=time.perf_counter, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "schema", replace(self.schema, rows_per_person=1))
 
     @classmethod
     def of(cls, learner: str | LearnerSpec, schema: Schema, *, epsilon: float, depth: int, **params: Any) -> PlannedLearner:
