@@ -267,7 +267,7 @@ def test_private_rows_are_released_once_per_wish_and_never_over_the_cap(assigned
     assert "was changed. It stays spent." in texts(test.run())
     click(test, "Release another one")
     assert "Release" not in buttons(test)
-    assert "the cap of 2" in shown(test)
+    assert "the cap of 1" in shown(test)
 
 
 @pytest.mark.slow
