@@ -6,7 +6,7 @@ The page is self-contained: no script runs, nothing is fetched, everything from 
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache, partial
 from html import escape
 from pathlib import Path
@@ -58,7 +58,7 @@ class Signed:
 
 def report_html(source: Exportable, signed: Signed | None = None) -> str:
     """`report.html`, filled in: page one, then the annexes. `signed`: what stands beside the signature line."""
-    statement, found, by_hand = statement_of(source.document), source.verdict, signed or Signed()
+    statement, found = statement_of(source.document), source.verdict
     test = test_result_of(source.document, source.schema)
     sentences = [] if test is None else result_sentences(test, found.unit)
     said = {
@@ -72,6 +72,7 @@ def report_html(source: Exportable, signed: Signed | None = None) -> str:
     }
     page = Template(_file("report.html")).substitute(
         {name: text(words) for name, words in said.items()},
+        **{name: text(words) if words else "&nbsp;" for name, words in asdict(signed or Signed()).items()},
         css=_file("report.css"),
         state="" if found.kind == "released" else "open",
         worth=_beside_always(test),
@@ -80,9 +81,6 @@ def report_html(source: Exportable, signed: Signed | None = None) -> str:
         how_sure=_bullets(_how_sure(sentences)),
         conclusions=_bullets(_conclusions(source, tested=test is not None)),
         no_conclusions=_bullets(_no_conclusions(source)),
-        data_set=text(by_hand.data_set) if by_hand.data_set else "&nbsp;",
-        date=text(by_hand.date) if by_hand.date else "&nbsp;",
-        author=text(by_hand.author) if by_hand.author else "&nbsp;",
         test=f"<h2>How good it is, in full</h2>{_bullets(sentences[_MOST_SENTENCES:])}" if sentences else "",
         groups=_groups(group_rows(test)),
         promises=_bullets(found.promises),
