@@ -60,3 +60,9 @@ def test_an_automatic_delta_is_automatic_also_when_a_result_is_read_back(tmp_pat
 def test_what_has_no_effect_says_so(learner, asked, says):
     with pytest.warns(WithoutEffect, match=says):
         fitted(learner, **asked)
+
+
+def test_an_old_name_of_an_error_is_the_new_one_and_says_so():
+    for old, new in (("SpendsAgain", dpviz.errors.RepeatedSpendWarning), ("Unforeseen", dpviz.errors.InternalError)):
+        with pytest.warns(DeprecationWarning, match=f"{old} is called {new.__name__} now"):
+            assert getattr(dpviz.errors, old) is new
