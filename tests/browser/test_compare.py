@@ -23,7 +23,7 @@ def test_points_come_while_it_computes_and_cancelling_keeps_them(page: Any, app:
     assert Path(saved.value.path()).read_bytes().startswith(b"\x89PNG")
     assert saved.value.suggested_filename == "compare-epsilon-curves.png"
     page.get_by_role("button", name=re.compile("Refine: .* fits")).click()
-    page.get_by_text(re.compile(r"of [\d,]+ fits")).wait_for()
+    page.get_by_text(re.compile(r"Computing, [\d,]+ of [\d,]+ fits")).wait_for()
     page.locator(".js-plotly-plot").first.wait_for()  # a figure while the work goes on
     page.get_by_role("button", name="Cancel").click()
     page.get_by_text("The curves below show what is done.").wait_for()
