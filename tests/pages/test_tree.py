@@ -108,7 +108,7 @@ def shows_nothing_of_the_rows(test):
 
 
 def test_accuracy_stands_beside_what_a_constant_reaches():
-    test = opened("tree")
+    test = after_work(opened("tree"), SLOT)
     (view,) = views(test)
     said, found = json.loads(view.proto.json)["said"], tree_on_screen(test).held_out
     low, high, own = (float(share) for share in re.findall(r"([0-9.]+)%", said["spread"]))
