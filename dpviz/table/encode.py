@@ -7,7 +7,6 @@ range, unknown categories and missing cells follow the schema's public rules and
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 from unicodedata import category, normalize
@@ -49,7 +48,6 @@ from dpviz.table.schema import (
 from dpviz.table.sums import ColumnSum, TableSums, of_column, of_keys, of_numbers
 
 _MOST_CATEGORIES = 1 << 16
-_MANY_ROWS = 50_000
 _GROUPED = re.compile("[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+")
 #: What a declared code of missing cells means among categories.
 _MISSING = -2
@@ -301,12 +299,8 @@ def encoded_columns(columns: list[EncodedColumn], kept: np.ndarray) -> tuple[lis
 def encode_columns(
     table: RawTable, declared: Sequence[Feature | Target], candidates: Sequence[FeatureCandidates] = ()
 ) -> list[EncodedColumn]:
-    """Each column by itself; in a large table two at a time, as arrays leave the interpreter free (not long enough for bins)."""
-    columns = [table.column(one.name) for one in declared]
-    if not candidates and table.n_rows >= _MANY_ROWS:
-        with ThreadPoolExecutor(2) as threads:
-            return list(threads.map(_encode_column, columns, declared))
-    encoded = list(map(_encode_column, columns, declared))
+    """Each column by itself; of features with candidates the bins of their values."""
+    encoded = [_encode_column(table.column(one.name), one) for one in declared]
     binned = [replace(one, values=bin_column(bins, one.values)) for bins, one in zip(candidates, encoded, strict=False)]
     return [*binned, *encoded[len(binned) :]]
 
