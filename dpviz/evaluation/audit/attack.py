@@ -29,7 +29,6 @@ from dpviz.accounting.gaussian import bisect
 from dpviz.errors import DpvizError, NotEnumerable, ParameterError
 from dpviz.evaluation.audit.evidence import Judged, PlannedLearner, columns_of, rows_in_words
 from dpviz.evaluation.audit.verify import Pair, require_neighbours, telling_pairs
-from dpviz.evaluation.metrics import clopper_pearson
 from dpviz.evaluation.repeat import Workers, checked_workers, in_chunks
 from dpviz.learners import FitRequest, require_task
 from dpviz.models.base import Model, Voting
@@ -278,7 +277,6 @@ class LowerBound(Judged):
     n_asked: int
     n_done: int
     canary: tuple[tuple[str, str], ...] = field(repr=False)  #: (column, value) of the extra row. Private, if the rows are
-    forced: int | None = None  #: Right guesses where every try is guessed, by a likelihood ratio
     delta: float = 0.0  #: Of the guarantee under attack
 
     @property
@@ -286,20 +284,6 @@ class LowerBound(Judged):
         """The bound as a share of what is proved, under delta of `perfect`; 0 where nothing finite is proved."""
         most = self.perfect if self.delta else self.composed
         return self.bound / most if 0 < most < math.inf else 0.0
-
-    @property
-    def right_guesses(self) -> float:
-        """Lower confidence bound on the right guesses of 100 whether the canary is there, at even odds; 50 at least.
-
-        Where nothing was guessed, a coin is right half the time.
-        """
-        if not self.n_tested:
-            return 50.0
-        beta = 1 - self.confidence
-        if self.forced is not None:
-            return 100 * max(0.5, float(clopper_pearson(self.forced, self.n_tested, beta)[0]))
-        low, high = clopper_pearson(np.array(self.hits), self.n_tested, beta / 2)
-        return 50 * (1 + max(0.0, float(low[1] - high[0])))
 
 
 def audit(
@@ -373,7 +357,6 @@ def audit(
         n_asked=draws,
         n_done=len(shown),
         canary=task.canary_in_words,
-        forced=guesses.forced,
         delta=delta,
     )
 
@@ -486,8 +469,7 @@ class _Canary:
     def guess(self, included: np.ndarray, seen: np.ndarray, *, beta: float, delta: float) -> Guesses:
         """Guess by what was seen; where it is no number, by how much oftener it was seen with the canary in a first part."""
         if self.observed == RATIO:
-            sure = Guesses.counted(included, seen, -self.limit, self.limit, beta=beta, delta=delta)
-            return replace(sure, forced=int((included == (seen > 0)).sum()))
+            return Guesses.counted(included, seen, -self.limit, self.limit, beta=beta, delta=delta)
         if self.observed != SCORE:
             first = len(seen) // 4
             seen = _log_odds(included[:first], seen[:first], seen[first:])
@@ -550,7 +532,6 @@ class Guesses:
     n_guesses: int
     n_right: int
     bound: float  #: Lower confidence bound on epsilon
-    forced: int | None = None  #: Right guesses where every try is guessed, by the sign of the score
 
     @classmethod
     def counted(cls, included: np.ndarray, scores: np.ndarray, low: float, high: float, *, beta: float, delta: float) -> Guesses:
