@@ -143,7 +143,7 @@ ASKED = {
     ),
     "attack_curve": (
         lambda **how: attack_curve(
-            "random-flips", "majority", data(), data(), epsilon=1.0, poisoned_rows=[how.pop("rows", 0)], runs=1, draws=1, **how
+            "random-flips", FitRequest.of("majority"), data(), data(), poisoned_rows=[how.pop("rows", 0)], runs=1, draws=1, **how
         ),
         ("rows",),
         {},
