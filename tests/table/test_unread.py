@@ -128,6 +128,10 @@ def test_each_column_says_once_what_kinds_it_could_not_read(rows):
     for note, (cells, *words) in zip(said, ODD.values(), strict=True):
         assert [word for word in words if word not in note] == []
         assert not any(f" {cell}" in note for cell in cells)
+    starts = ["first in row 7:", "first in row 12:", "", "first in row 18:"]
+    assert [start in note for start, note in zip(starts, said, strict=True)] == [True] * 4
+    later = notes_of(lambda: dpviz.encode(TEXT.replace(b"y\n", b"y\n1,2\n,,,\n", 1), SCHEMA))
+    assert any("first in row 9:" in note for note in later), "records that are no rows count"
 
 
 def test_the_command_line_and_the_page_say_it_in_the_same_words_also_of_rows_in_pieces(tmp_path, capsys, monkeypatch):
