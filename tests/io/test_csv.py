@@ -25,7 +25,6 @@ from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, 
 from tests.support.examples import examples
 from tests.support.outcomes import cells, problem_of
 
-ADULT = Path(__file__).resolve().parents[3] / "shared/data/adult.csv.gz"
 problem = partial(problem_of, read_csv)
 
 
@@ -295,15 +294,6 @@ def test_what_a_csv_writer_writes_is_read_back(rows):
     file = io.StringIO(newline="")
     csv.writer(file, quoting=csv.QUOTE_ALL).writerows([["c1", "c2", "c3"], *rows])
     assert cells(read_csv(file.getvalue().encode(), row_wise=False)) == rows
-
-
-@pytest.mark.shared
-@pytest.mark.skipif(not ADULT.exists(), reason="needs ../shared/data/adult.csv.gz")
-def test_adult_is_read_whole():
-    table = read_csv(ADULT)
-    assert (table.n_rows, len(table.columns)) == (45222, 15)
-    assert table.notes == ()
-    assert sum(column.is_numeric for column in table.columns) == 6
 
 
 # --- tables that are written: no text of ours is a formula in somebody's spreadsheet

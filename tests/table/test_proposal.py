@@ -356,6 +356,7 @@ def test_names_that_fit_no_line_are_the_reason_and_not_the_target():
 @pytest.mark.skipif(not ADULT.exists(), reason="needs ../shared/data/adult.csv.gz")
 def test_adult_is_proposed_as_everybody_knows_it():
     raw = read_csv(ADULT)
+    assert (raw.n_rows, len(raw.columns), raw.notes) == (45222, 15, ())
     schema = propose_schema(raw)
     numeric = [found.name for found in schema.features if isinstance(found, NumericFeature)]
     assert numeric == ["age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week"]
