@@ -146,6 +146,17 @@ class ClusterRows(SourceRows):
             raise
         return _dense(cells, found)
 
+    @property
+    def identity(self) -> str:
+        """What the register knows these rows by. Nothing is drawn for it, so what is lost meanwhile is made anew."""
+        for _ in range(_TIMES - 1):
+            try:
+                return super().identity
+            except EngineError as error:
+                if error.code != LOST_ROWS:
+                    raise
+        return super().identity
+
     def assigned(self, assignment: RandomAssignment, source: NoiseSource) -> np.ndarray:
         """The part of every row; where rows are a person's, each looks up that of the first."""
         return assignment.assign(self.n_rows, source=source)

@@ -112,6 +112,21 @@ def test_what_is_counted_after_a_loss_uses_draws_of_its_own() -> None:
     assert again > len(given)
 
 
+def test_the_register_knows_rows_by_the_same_digest_whatever_is_lost_meanwhile() -> None:
+    steps = count()
+    with opened(table(), lambda: next(steps)) as found:
+        wanted = found.identity
+    for struck in range(next(steps)):
+        left = iter(range(struck, -1, -1))
+
+        def strike(left=left) -> None:
+            if next(left, None) == 0:
+                raise MemoryError
+
+        with opened(table(), strike) as found:
+            assert found.identity == wanted
+
+
 def test_what_is_lost_again_and_again_is_an_error_that_quotes_nothing() -> None:
     for first in (0, 8, 12):
         steps = count()
