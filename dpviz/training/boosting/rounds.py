@@ -41,6 +41,8 @@ _STEPS = 2.0**CONTRIBUTION_BITS
 GRADIENTS, WEIGHTS = 0, 1
 #: What is computed of so many rows stays in the processor's cache. Sums are of whole numbers: their order changes nothing.
 _ROWS_AT_ONCE = 2**15
+#: Of fewer blocks of so many rows, threads would take longer to begin than they gain.
+_BLOCKS_FOR_THREADS = 8
 
 
 @dataclass(frozen=True)
@@ -137,10 +139,11 @@ class Rounds:
         step = _ROWS_AT_ONCE if self.accounts is None else max(n_rows, 1)
         self.trees.cells_of(self.rows[:0], tree)  # a tree that is not drawn yet is drawn here, before threads need it
         blocks = [slice(start, start + step) for start in range(0, max(n_rows, 1), step)]
-        if len(blocks) == 1:
-            return self._sums_of(blocks[0], tree, drawn)
-        with ThreadPoolExecutor(min(len(blocks), cpu_count() or 1)) as pool:  # NumPy computes without Python's lock
-            found = list(pool.map(lambda some: self._sums_of(some, tree, drawn), blocks))
+        if len(blocks) < _BLOCKS_FOR_THREADS:
+            found = [self._sums_of(some, tree, drawn) for some in blocks]
+        else:
+            with ThreadPoolExecutor(cpu_count()) as pool:  # NumPy computes without Python's lock
+                found = list(pool.map(lambda some: self._sums_of(some, tree, drawn), blocks))
         cells, sums, support = zip(*found, strict=True)
         return np.concatenate(cells), np.sum(sums, axis=0), np.sum(support, axis=0)
 
