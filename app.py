@@ -56,7 +56,7 @@ FOLDER = Path(__file__).resolve().parent / "pages"
 
 def dashboard() -> None:
     """One run of a session: the navigation, the line about the data, the chosen page."""
-    frame.dress()
+    frame.inject_css()
     st.set_page_config(page_title="dpviz", page_icon=frame.ICON, layout="wide")
     problem = state.follow_url()
 
@@ -74,7 +74,7 @@ def dashboard() -> None:
         ]
         for group, entries in GROUPS.items()
     }
-    pages["Explore"] += [frame.also_at(name, FOLDER / f"{file}.py", **more) for name, (file, more) in LEAD_TO.items()]
+    pages["Explore"] += [frame.redirect(name, FOLDER / f"{file}.py", **more) for name, (file, more) in LEAD_TO.items()]
     chosen = st.navigation(pages)
 
     about = HELP.get(chosen.url_path, "tutorials/first-tree")

@@ -26,12 +26,12 @@ from benchmarks.histogram_splits import STYLES, fit_by_histograms
 from benchmarks.measured import means
 from dpviz.cli import console
 from dpviz.evaluation.metrics import metrics
-from dpviz.evaluation.repeat import light, spread
+from dpviz.evaluation.repeat import parallel_map, without_caches
 from dpviz.io.csv import read_csv
 from dpviz.learners import FitRequest, fit, get_learner, learners_for
 from dpviz.models.base import Model
 from dpviz.owners.federated import train_federated
-from dpviz.owners.streams import GROUPS, WAYS, stream_of, train_on_stream
+from dpviz.owners.streams import GROUPS, STRATEGIES, stream_of, train_on_stream
 from dpviz.privacy.source import Simulation
 from dpviz.randomness import seed_from
 from dpviz.table.dataset import EncodedDataset
@@ -170,7 +170,7 @@ def _fits(
         private = entrant.learner in STYLES or get_learner(entrant.learner).spends_epsilon
         for epsilon, fold in product(epsilons if private else (math.inf,), range(folds)):
             asked += [_Fit(entrant, epsilon, fold, repeat) for repeat in range(repeats if private else 1)]
-    return list(spread(partial(_scored, name, light(data), folds), asked, workers))
+    return list(parallel_map(partial(_scored, name, without_caches(data), folds), asked, workers))
 
 
 def best_settings(fits: pd.DataFrame) -> pd.DataFrame:
@@ -210,7 +210,7 @@ def _streams(name: str, data: EncodedDataset, folds: int, workers: int) -> list[
     """Every way of following a stream, and DPBoost on the old rows where it is installed."""
     titles = [*STREAM_TITLES.values(), *([RIVAL] if "dpboost" in learners_for(data.schema) else [])]
     asked = list(product(titles, STREAM_EPSILONS, range(folds)))
-    return list(spread(partial(_stream, name, light(data), TABLES[name], folds), asked, workers))
+    return list(parallel_map(partial(_stream, name, without_caches(data), TABLES[name], folds), asked, workers))
 
 
 def _stream(name: str, data: EncodedDataset, table: Table, folds: int, asked: tuple[str, float, int]) -> dict[str, Any]:
@@ -223,7 +223,7 @@ def _stream(name: str, data: EncodedDataset, table: Table, folds: int, asked: tu
         old = train.take(np.flatnonzero(~stream.is_new), share=1 - table.late_share)
         errors = _errors_by_group(FitRequest.of("dpboost", **spoken).fit(old).model.predict(test), test, stream.is_new_test)
         return line | _by_time(errors, errors, test)
-    way = next(way for way in WAYS if STREAM_TITLES[way] == title)
+    way = next(way for way in STRATEGIES if STREAM_TITLES[way] == title)
     course = train_on_stream(stream, way, extra_rounds=EXTRA_ROUNDS, **spoken)
     before, after = ({group: at(group) for group in GROUPS} for at in (course.before, course.after))
     left = {"left, old": stream.is_new == 0, "left, new": stream.is_new}

@@ -21,7 +21,7 @@ from benchmarks.data import bench_data, manifest
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.cli import console
 from dpviz.evaluation.poisoning import PoisoningTable, certify
-from dpviz.evaluation.repeat import spread
+from dpviz.evaluation.repeat import parallel_map
 from dpviz.io.csv import read_csv
 from dpviz.learners import DEFAULT, FitRequest, fit
 from dpviz.results.result import score
@@ -106,7 +106,7 @@ def _repeated(
     name: str, data: EncodedDataset, learner: str, epsilon: float, printed: dict[str, float], workers: int
 ) -> Iterator[dict[str, Any]]:
     """The papers' experiment again: mean accuracy over splits, and Corollary 2."""
-    accuracies = np.array(list(spread(partial(_one_split, learner, data, epsilon), range(SPLITS), workers)))
+    accuracies = np.array(list(parallel_map(partial(_one_split, learner, data, epsilon), range(SPLITS), workers)))
     mean, error = float(accuracies.mean()), float(accuracies.std(ddof=1) / math.sqrt(SPLITS))
     n_train = data.n_rows - round(data.n_rows * TEST_SHARE)
     for share in SHARES:

@@ -9,7 +9,7 @@ from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app import audit, background, frame, parts
 from dpviz.app.audit import PLACES, Known, Search
 from dpviz.app.controls import EPSILONS
-from dpviz.app.parts import error, plain
+from dpviz.app.parts import error, escape_markdown
 from dpviz.app.prose import prose, sections
 from dpviz.app.tree_view import show_tree
 from dpviz.app.widgets import download, learner_title, linked, on_demand, show_chart
@@ -17,7 +17,7 @@ from dpviz.charts import as_python
 from dpviz.charts import audit as charts
 from dpviz.charts.wording import counted
 from dpviz.errors import DpvizError
-from dpviz.evaluation.audit.evidence import AuditResult, PlannedLearner
+from dpviz.evaluation.audit.evidence import AuditResult, BoundLearner
 from dpviz.evaluation.audit.verdicts import script_of
 from dpviz.learners import get_learner, learner_names
 from dpviz.learners.papers import DIFFERENCES, statement_rows
@@ -44,7 +44,7 @@ def kind_of(result: AuditResult) -> str:
 def source_of(result: AuditResult) -> str:
     """What the claim was read from, as the learner says."""
     place = next((place for place in PLACES if place.title == result.searched), PLACES[0])
-    planned = PlannedLearner.of(result.learner, place.schema, epsilon=result.epsilon, depth=place.depth, **result.params)
+    planned = BoundLearner.of(result.learner, place.schema, epsilon=result.epsilon, depth=place.depth, **result.params)
     return planned.claim.source
 
 
@@ -122,30 +122,30 @@ def evidence(search: Search, known: Known) -> None:
     lines = []
     if facts is not None:
         badge = charts.BADGES[facts.claim.verdict]
-        BOXES[badge.tone](f"**Proved: {badge.word}.** {plain(facts.claim.because)}", icon=ICONS[facts.claim.verdict])
+        BOXES[badge.tone](f"**Proved: {badge.word}.** {escape_markdown(facts.claim.because)}", icon=ICONS[facts.claim.verdict])
         if facts.claim.evidence:
             lines.append(f"Proved: to be read in `{facts.claim.evidence}`.")
     if result is not None:
         found = charts.SEARCHED[charts.against_claim(result.log_ratio, result)]
-        fact(found, "Searched", plain(charts.search_sentence(result)))
+        fact(found, "Searched", escape_markdown(charts.search_sentence(result)))
         if result.epsilon != search.epsilon:
             asked = number_text(search.epsilon)
             st.caption(f":material/history: Stale for ε = {asked}: what is shown is from another ε. Search again.")
         source = "Searched now" if search.subject in known.now else "From the stored run"
         size = f"{result.n_sets:,} data sets, {counted(result.n_pairs, 'neighbouring pair')}"
-        lines.append(plain(charts.pair_sentence(result)))
-        lines.append(f"{source}, at ε = {number_text(result.epsilon)}. Found in: {plain(result.searched)} ({size}).")
+        lines.append(escape_markdown(charts.pair_sentence(result)))
+        lines.append(f"{source}, at ε = {number_text(result.epsilon)}. Found in: {escape_markdown(result.searched)} ({size}).")
     else:
         reason = facts.not_searched if facts is not None else "These settings were not searched yet. Search again to do it now."
-        fact(charts.SEARCHED["not"], "Searched", plain(reason))
+        fact(charts.SEARCHED["not"], "Searched", escape_markdown(reason))
     if facts is not None and facts.attacked is not None:
         shown, attacked = facts.attacked, charts.ATTACKED[charts.against_claim(facts.attacked.bound, facts.attacked)]
-        fact(attacked, "Attacked", plain(charts.attack_sentence(shown)))
+        fact(attacked, "Attacked", escape_markdown(charts.attack_sentence(shown)))
         minutes = number_text(round(facts.processor_seconds / 60, 1))
-        lines.append(f"Attacked: {plain(charts.attack_source(shown))} Seen: {plain(shown.event)}.")
+        lines.append(f"Attacked: {escape_markdown(charts.attack_source(shown))} Seen: {escape_markdown(shown.event)}.")
         lines.append(f"Search and attack took {minutes} processor minutes.")
     elif facts is not None:
-        fact(charts.ATTACKED["not"], "Attacked", plain(facts.not_attacked))
+        fact(charts.ATTACKED["not"], "Attacked", escape_markdown(facts.not_attacked))
     if result is not None:
         why(result)
         worst_pair(result)
@@ -177,12 +177,12 @@ def why(result: AuditResult) -> None:
         "low": charts.chance_text(low),
         "high": charts.chance_text(high),
         "direction": "adding the marked row" if adds else "taking the marked row away",
-        "because": plain(result.because),
+        "because": escape_markdown(result.because),
     }
     title = "Why this claim fails" if result.verdict == "violated" else "Why this claim is unproven"
     with st.expander(title, icon=":material/lightbulb:"):
         st.markdown(prose("audit", section, **numbers))
-        st.caption(f"About: {plain(source_of(result))}.")
+        st.caption(f"About: {escape_markdown(source_of(result))}.")
 
 
 def worst_pair(result: AuditResult) -> None:
@@ -195,11 +195,11 @@ def worst_pair(result: AuditResult) -> None:
     st.markdown("**What tells them apart**")
     tree, words = charts.output_tree(result), charts.output_in_words(result)
     if tree is None:
-        st.caption(plain(words))
+        st.caption(escape_markdown(words))
     else:
         show_tree(tree, title=words, key="audit-output", height=260)
     bars = charts.chance_chart(result)
-    st.markdown("**How likely is this tree?**", help=plain(bars.summary))
+    st.markdown("**How likely is this tree?**", help=escape_markdown(bars.summary))
     show_chart(bars, "audit-chances")
 
 
@@ -238,9 +238,8 @@ with left:
         versions = ", ".join(sorted({facts.version for facts in stored.facts})) or "?"
         days = " to ".join(dict.fromkeys((stored.dates[0], stored.dates[-1]))) if stored.dates else "?"
         minutes = number_text(round(stored.processor_seconds / 60, 1))
-        run.append(
-            f"Stored run of dpviz {plain(versions)} on {plain(days)}, {minutes} processor minutes. {prose('audit', 'run')}"
-        )
+        of_which = f"dpviz {escape_markdown(versions)} on {escape_markdown(days)}"
+        run.append(f"Stored run of {of_which}, {minutes} processor minutes. {prose('audit', 'run')}")
     if known.now:
         run.append(f"{len(known.now)} of the settings searched now, in this session.")
     st.caption(" ".join(run))
@@ -266,5 +265,5 @@ with left:
     if statements := statement_rows(learner):
         with st.expander(f"Theorems, lemmas and corollaries of the paper ({len(statements)})", icon=":material/gavel:"):
             st.dataframe(statements, hide_index=True, alt="Every numbered statement, whether it holds, and why.")
-frame.go_on("audit")
+frame.next_page_button("audit")
 frame.as_python(partial(as_python.audit, search.learner, search.params, search.epsilon))

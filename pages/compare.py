@@ -15,7 +15,7 @@ from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.app import background, controls, explorations, frame, parts, plan_tab
 from dpviz.app.compare import DEPTH, EPSILON, FIRST_LOOK, ROWS, Asked, first_look_at, fits_of
 from dpviz.app.controls import DEPTHS, EPSILONS, auto_in_words, depth_of
-from dpviz.app.parts import plain
+from dpviz.app.parts import escape_markdown
 from dpviz.app.prose import prose
 from dpviz.app.protected import unit_in_use
 from dpviz.app.state import hidden_seed, loaded, rows_read
@@ -52,12 +52,12 @@ first, second = st.tabs(("Accuracy", frame.PLAN_TAB), key="tab", bind="query-par
 if second.open:
     with second:
         code = plan_tab.plan_tab(loaded())
-    frame.go_on("compare")
+    frame.next_page_button("compare")
     frame.as_python(lambda: code)
     st.stop()
 
 with first:
-    rows = explorations.rows_to_explore()
+    rows = explorations.display_data()
 schema, data = rows.schema, rows.data
 is_private, of_numbers = rows.role is DataRole.PRIVATE, isinstance(schema.target, NumericTarget)
 suffix = "-of-numbers" * of_numbers  # what was chosen for one kind of target stays there
@@ -78,7 +78,7 @@ def ask_learners() -> list[str]:
     usual: tuple[str, ...] = FIRST_OF_NUMBERS if of_numbers else controls.FIRST_LEARNERS
     if schema.n_public is not None:
         usual = tuple(dict.fromkeys((usual[0], which_learner(schema, epsilon=1.0).learner, *usual[1:])))
-    ideas = "\n".join(f"- **{plain(spec.title)}**: {plain(spec.idea)}" for spec in map(get_learner, names))
+    ideas = "\n".join(f"- **{escape_markdown(spec.title)}**: {escape_markdown(spec.idea)}" for spec in map(get_learner, names))
     words = f"{ideas}\n\nA variant is typed by the names its parameters have in Python: PF-tree (lookahead=1)."
 
     def as_listed(name: str) -> str:
@@ -224,7 +224,7 @@ def draw_curves(asked: Asked, frame: pd.DataFrame, chosen: float | None = None) 
     if chosen is None and not any(curve.is_sound and curve.at(x) for curve in found):
         words = "Points appear as they are computed."
     words = f"On made-up rows: {words}" if rows.is_made_up else words
-    st.markdown(plain(words))
+    st.markdown(escape_markdown(words))
     look: dict[str, Any] = {"level": level, "axis": axis, "chosen": chosen, "banded": banded, "styles": styles_of(asked, found)}
     look |= {"unit": unit}
     show_chart(charts.compare_chart(found, summary=words, along=along, metric=metric, **look), "curves", png=saved_as("curves"))
@@ -285,7 +285,7 @@ def draw_differences(shown: Asked, there: pd.DataFrame, found: Sequence[comparis
     st.header("Who beats whom on the same splits", anchor=False)
     styles = styles_of(shown, found)
     if shown.axis == "guesses" and (without := charts.unbounded(found, "guesses")):
-        named = plain(", ".join(map(learner_title, without)))
+        named = escape_markdown(", ".join(map(learner_title, without)))
         st.caption(f"Nothing bounds them, so they are not compared at equal risk: {named}.")
     names = [name for name in styles if (there.learner == name).any()]
     if len(names) < 2:
@@ -342,7 +342,7 @@ with first:
             else:
                 fits = as_frame(status.shown)
                 download("Download every fit (CSV)", lambda: frame_csv(fits), f"compare-{shown.along}.csv")
-frame.go_on("compare")
+frame.next_page_button("compare")
 grid = asked.grid
 axes = {EPSILON: list(grid.epsilons), DEPTH: list(grid.max_depths), ROWS: list(grid.n_rows)}
 axes = {name: places for name, places in axes.items() if places != [None]}  # as they are by themselves

@@ -11,7 +11,7 @@ import streamlit as st
 from dpviz.app import frame, parts, schema_editor, state
 from dpviz.app.encoding_report import show_report
 from dpviz.app.explorations import keep_unnoted
-from dpviz.app.parts import in_list, plain
+from dpviz.app.parts import escape_markdown, in_list
 from dpviz.app.prepared import prepared
 from dpviz.app.prose import prose
 from dpviz.app.schema_draft import SchemaDraft
@@ -143,7 +143,7 @@ def look_at_columns() -> None:
     if look.counts:
         show_chart(column_chart(look), "look-chart")
     else:
-        st.caption(f"Every cell of {parts.literal(look.name)} is missing.")
+        st.caption(f"Every cell of {parts.as_code(look.name)} is missing.")
 
 
 # --- the schema checked against the rows, before they are used
@@ -189,7 +189,7 @@ def ask_check(draft: SchemaDraft, why_not: str) -> None:
             if not is_same:
                 st.caption("The schema has changed since this look; check again to see what follows.")
             for sentence in found:
-                st.warning(plain(sentence), icon=":material/front_hand:")
+                st.warning(escape_markdown(sentence), icon=":material/front_hand:")
             if report is not None:
                 show_report(report, schema)
         if not work.role.may_read:
@@ -251,14 +251,14 @@ def ask_to_use(draft: SchemaDraft, why_not: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         clicked = st.button("Use this data", type="primary", disabled=bool(why_not), icon=":material/check:")
         if is_used:
-            frame.go_on("data")
+            frame.next_page_button("data")
     parts.why_disabled(why_not)
     if clicked:
         try:
             with st.spinner("Encoding the rows …"):
                 put_into_use(draft)
         except DpvizError as problem:
-            parts.error(problem, kept=f"The data in use are as they were: {plain(state.loaded().title)}.")
+            parts.error(problem, kept=f"The data in use are as they were: {escape_markdown(state.loaded().title)}.")
         else:
             st.session_state[JUST_USED] = True  # a toast of this run would vanish with it
             st.rerun()
@@ -282,7 +282,7 @@ st.divider()
 now = state.loaded()
 if now.data.report is not None:
     st.header("Rows used and dropped", anchor=False)
-    st.caption(f"To the rows in use: {plain(now.title)}.")
+    st.caption(f"To the rows in use: {escape_markdown(now.title)}.")
     if now.role is DataRole.PRIVATE:
         st.caption("Not shown: counts of private rows are exact, and no ε covers them.")
     else:

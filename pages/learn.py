@@ -14,7 +14,7 @@ from dpviz.app.component import component
 from dpviz.app.controls import EPSILONS, depth_of
 from dpviz.app.learn.lessons import LESSONS, ODDS_EPSILONS, Lesson
 from dpviz.app.learn.view import ANSWERED, LessonView
-from dpviz.app.parts import plain
+from dpviz.app.parts import escape_markdown
 from dpviz.app.prose import prose
 from dpviz.app.widgets import linked, one_of, show_chart
 from dpviz.charts import as_python
@@ -69,7 +69,7 @@ def teach(lesson: Lesson) -> None:
     # another lesson starts at its head, although its button is at the foot of the one before
     show = component("dpviz_lesson_top", Path(learn.__file__).with_name("to_the_top"), html="<span hidden></span>")
     show(key="lesson-top", data={"lesson": lesson.name})
-    frame.go_on("learn")
+    frame.next_page_button("learn")
     frame.as_python(partial(lesson_as_python, lesson, settings))
 
 
@@ -88,17 +88,17 @@ def others() -> None:
         with st.popover("How to choose", type="tertiary"):
             st.markdown(prose("epsilon", "odds"))
     odds = charts.guesses_chart(epsilon, ODDS_EPSILONS)
-    st.markdown(f"**{plain(odds.summary)}**")
+    st.markdown(f"**{escape_markdown(odds.summary)}**")
     show_chart(odds, "epsilon-odds")
     st.header("What others published with", anchor=False)
     published = charts.deployments_chart(deployments(), mine=epsilon)
-    st.markdown(f"**{plain(published.summary)}**")
+    st.markdown(f"**{escape_markdown(published.summary)}**")
     show_chart(published, "epsilon-others")
     st.caption(prose("epsilon", "others"))
     st.header("What an auditor asks", anchor=False)
     st.markdown(prose("epsilon", "auditor"))
     st.caption(prose("epsilon", "sources"))
-    frame.go_on("learn")
+    frame.next_page_button("learn")
     frame.as_python(partial(as_python.guesses, epsilon))
 
 

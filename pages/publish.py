@@ -13,7 +13,7 @@ from dpviz.app import controls, expected, frame, parts, prepared, publish, state
 from dpviz.app.explorations import unnoted
 from dpviz.app.exports import offer_export
 from dpviz.app.many_trees import model_screen
-from dpviz.app.parts import error, literal, plain
+from dpviz.app.parts import as_code, error, escape_markdown
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
 from dpviz.app.widgets import download, on_demand, one_of, rows_table, show_chart, table
@@ -29,7 +29,7 @@ from dpviz.charts.publish.test_result import accuracy_sentence, beside_always, i
 from dpviz.charts.wording import capital, counted
 from dpviz.errors import DpvizError, UnansweredRows
 from dpviz.io.csv_text import csv_text
-from dpviz.io.exports.contract import Exportable
+from dpviz.io.exports.contract import ExportInput
 from dpviz.io.results import result_from_json
 from dpviz.release.check import Place, findings
 from dpviz.release.export import COLUMNS, register_json, register_lines
@@ -89,7 +89,7 @@ def release_view(book: Register) -> None:
                 error(failed)
             if last is not None:
                 unit = balance.data_set.protects
-                words = f"**Released: number {last.number}, {plain(bare_text(last.loss))}.**"
+                words = f"**Released: number {last.number}, {escape_markdown(bare_text(last.loss))}.**"
                 st.markdown(f":material/verified: {words}")
                 released_file(last, unit)
                 st.button("Release another one", icon=":material/add:", on_click=publish.forget_last)
@@ -107,7 +107,7 @@ def release_view(book: Register) -> None:
         words = f"Explored, covered by no guarantee: {counted(n_uses(uses), 'look')}, {uses[0].status}. Keep it to yourself."
         st.warning(f"{words} The register lists them.", icon=":material/visibility_lock:")
     name = None if balance is None else balance.data_set.name
-    frame.go_on("publish")
+    frame.next_page_button("publish")
     frame.as_python(partial(as_python.publish, state.rows_read(), asked.request, name))
 
 
@@ -143,23 +143,24 @@ def taken_as_public(schema: Schema, explored: int | None) -> None:
 def assumption_line(item: Assumption) -> None:
     """One of them, with its badge and what to do."""
     color, icon = BADGES[item.status]
-    of = f" of {literal(item.column)}" if item.column else ""
+    of = f" of {as_code(item.column)}" if item.column else ""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.badge(str(item.status), color=color, icon=icon)
-        st.markdown(f"{item.kind.capitalize()}{of}: {plain(item.what)}. **{plain(item.fix)}**", width="stretch")
+        what, remedy = escape_markdown(item.what), escape_markdown(item.fix)
+        st.markdown(f"{item.kind.capitalize()}{of}: {what}. **{remedy}**", width="stretch")
 
 
 def spent_and_left(balance: Balance) -> None:
     """The sum, which the cap uses, and beside it what all releases tell by what was run."""
-    st.markdown(f"**{plain(spent_sentence(balance))}**")
+    st.markdown(f"**{escape_markdown(spent_sentence(balance))}**")
     if together := composed_sentence(balance):
-        st.caption(plain(f"{ACCOUNT} {together}"))
+        st.caption(escape_markdown(f"{ACCOUNT} {together}"))
 
 
 def risk_of(record: ReleaseRecord) -> Risk | None:
     """What the steps of a release tell, from its file; None where that is gone or was changed."""
     with suppress(DpvizError):
-        return Exportable(released_text(Path(record.file), record.sha256)).verdict.risk
+        return ExportInput(released_text(Path(record.file), record.sha256)).verdict.risk
     return None
 
 
@@ -169,7 +170,7 @@ def proof(key: str, _schema: Schema) -> Proof:
     return proof_of(_schema)
 
 
-def ask_release(balance: Balance, terms: ReleaseTerms, asked: controls.Sidebar, loaded: Loaded) -> None:
+def ask_release(balance: Balance, terms: ReleaseTerms, asked: controls.TreeSettings, loaded: Loaded) -> None:
     """What is promised and what is not, the box to tick, and the button."""
     try:
         balance.require_room(terms.loss)
@@ -185,20 +186,20 @@ def ask_release(balance: Balance, terms: ReleaseTerms, asked: controls.Sidebar, 
     unit = protected(balance.data_set, loaded.data)
     said = verdict(terms.claim, terms.loss, released=True, unit=unit, risk=terms.risk)
     left = bare_text(PrivacyLoss(max(0.0, balance.left.epsilon - terms.loss.epsilon)))
-    words = f"**One tree by {asked.request.spec.title}, {plain(bare_text(terms.loss))}.**  \n"
+    words = f"**One tree by {asked.request.spec.title}, {escape_markdown(bare_text(terms.loss))}.**  \n"
     if balance.releases:
         together = balance.with_one_more([terms.loss])
         in_all = f"With the releases before, {bare_text(together)} in all. {odds_text(together, unit)}"
-        words += f"{plain(in_all)}  \n"
-    st.info(words + prose("publish", "drawn anew", left=plain(left)), icon=":material/contract:")
+        words += f"{escape_markdown(in_all)}  \n"
+    st.info(words + prose("publish", "drawn anew", left=escape_markdown(left)), icon=":material/contract:")
     parts.plain_bound("" if balance.releases else said.plain_bound)
     will, will_not = st.columns(2, gap="medium")
     columns = (will, "What is promised", said.promises), (will_not, "What is not promised", not_promised(unit))
     for side, head, lines in columns:
-        side.markdown(f"**{head}**\n" + "\n".join(f"- {plain(line)}" for line in lines))
-    st.caption(f":material/task_alt: {plain(proof_sentence(proved))}")
+        side.markdown(f"**{head}**\n" + "\n".join(f"- {escape_markdown(line)}" for line in lines))
+    st.caption(f":material/task_alt: {escape_markdown(proof_sentence(proved))}")
     accepted = publish.ask_about_rows(loaded, () if loaded.role.may_read else prepared.doubts_found(loaded))
-    label = f"Spend {plain(bare_text(terms.loss))} permanently, even if the file is lost"
+    label = f"Spend {escape_markdown(bare_text(terms.loss))} permanently, even if the file is lost"
     agreed = st.checkbox(label, key=publish.AGREED, disabled=not accepted) and accepted
     begin = {"on_click": publish.begin_release, "args": (asked, loaded, balance.data_set.name)}
     st.button("Release", icon=":material/publish:", disabled=not agreed, **begin)
@@ -218,7 +219,7 @@ def released_file(record: ReleaseRecord, unit: Unit) -> None:
     report = result.test_report
     if report is not None:
         better = is_better_than_always(report)
-        said = f"**{plain(capital(accuracy_sentence(report)))}.** {plain(beside_always(report))}"
+        said = f"**{escape_markdown(capital(accuracy_sentence(report)))}.** {escape_markdown(beside_always(report))}"
         (st.success if better else st.warning)(said, icon=":material/check:" if better else ":material/trending_flat:")
     model_screen(result, f"The released tree of {result.schema.target.name}", key="released-tree")
     with on_demand("Report to sign", icon=":material/draw:", key=f"report {record.number}") as box:
@@ -240,7 +241,7 @@ def released_file(record: ReleaseRecord, unit: Unit) -> None:
 @st.cache_resource(scope="session", max_entries=4, show_spinner="Writing it …")
 def report_of(text: str, unit: Unit, signed: Signed) -> Exported:
     """The report of a released file."""
-    return report_to_sign(Exportable(text, unit), signed)
+    return report_to_sign(ExportInput(text, unit), signed)
 
 
 def register_view(book: Register) -> None:
@@ -251,7 +252,7 @@ def register_view(book: Register) -> None:
         error(problem)
         return
     if problems:
-        lines = "\n".join(f"- {plain(line)}" for line in problems)
+        lines = "\n".join(f"- {escape_markdown(line)}" for line in problems)
         words = "**This register was changed.** Nothing can be released from it. Help says how to restore it."
         st.error(f"{words}\n{lines}", icon=":material/gpp_bad:")
     elif every:
@@ -268,10 +269,10 @@ def register_view(book: Register) -> None:
         caps, looks = book.cap_changes(name), [use for use in visible_to_others(book.uncovered_uses()) if use.data_set == name]
         st.divider()
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.header(plain(name), anchor=False, width="content")
+            st.header(escape_markdown(name), anchor=False, width="content")
             parts.role_badge(data_set.role)
         declared = account.moment(data_set.declared)
-        st.caption(plain(f"Every ε: {data_set.protects.neighbours}. Declared {declared} (UTC)."))
+        st.caption(escape_markdown(f"Every ε: {data_set.protects.neighbours}. Declared {declared} (UTC)."))
         spent_and_left(balance)
         tabs = st.tabs((f"Releases ({len(balance.releases)})", f"Caps ({len(caps)})"))
         with tabs[0]:
@@ -311,12 +312,12 @@ def check_view() -> None:
         return
     (_, where), *others = sentences(found)
     box, icon = BOXES.get(found.match.place, (st.warning, ":material/help:"))
-    box(f"**{plain(where)}**", icon=icon)
-    st.markdown("\n".join(f"- **{name}**: {plain(said)}" for name, said in others))
+    box(f"**{escape_markdown(where)}**", icon=icon)
+    st.markdown("\n".join(f"- **{name}**: {escape_markdown(said)}" for name, said in others))
     steps = partial(spending_rows, found.result.plan, found.result.ledger.spent())
     table(steps, "What its steps cost one row.", key="checked-steps")
     if (unit := found.result.unit).rows > 1:
-        st.caption(plain(kept_rows(unit)))
+        st.caption(escape_markdown(kept_rows(unit)))
     st.caption(f"SHA-256: `{found.match.sha256}`")
     st.button("Close the file", icon=":material/close:", on_click=publish.close_file)
     model_screen(found.result, title(found), key="checked-tree")

@@ -11,7 +11,7 @@ import streamlit as st
 
 from dpviz.app import background, explorations, frame, parts
 from dpviz.app.controls import DEPTHS, EPSILONS, FIRST_LEARNERS, auto_in_words, depth_of, settings_row
-from dpviz.app.parts import plain
+from dpviz.app.parts import escape_markdown
 from dpviz.app.prose import prose
 from dpviz.app.protected import unit_in_use
 from dpviz.app.state import hidden_seed, rows_read
@@ -47,7 +47,7 @@ Cell = tuple[str, float | None]
 
 
 parts.page("Robustness", "How many poisoned rows can this tree provably withstand?")
-loaded = explorations.rows_to_explore()
+loaded = explorations.display_data()
 is_private = loaded.role is DataRole.PRIVATE
 if parts.needs_classes(loaded, "A poisoning guarantee"):
     st.stop()
@@ -184,7 +184,7 @@ measured = attacks_there()
 if found:
     up_to = max(up_to, FEWEST / max(1, found[0].table.n_train))
     with verdict:
-        st.markdown(f"**{plain(charts.headline(found, wanted))}**")
+        st.markdown(f"**{escape_markdown(charts.headline(found, wanted))}**")
         if not status.is_current:
             st.info("The curves below are stale: they are for the settings before.", icon=":material/history:")
     attacks = measured if status.is_current else None
@@ -198,8 +198,9 @@ if found:
         stands = item.kind not in icons or item.table.protected_rows(wanted) is not None
         icon = icons.get(item.kind, ":material/gpp_bad:") if stands else ":material/help:"
         struck = charts.struck_text(item, wanted)
-        crossed = f"~~{plain(struck)}~~ " if struck else ""
-        lines.append(f"- {icon} **{plain(charts.full_name(item))}**: {crossed}{plain(charts.verdict_text(item, wanted))}")
+        crossed = f"~~{escape_markdown(struck)}~~ " if struck else ""
+        name, verdict = escape_markdown(charts.full_name(item)), escape_markdown(charts.verdict_text(item, wanted))
+        lines.append(f"- {icon} **{name}**: {crossed}{verdict}")
     st.markdown("\n".join(lines))
     if any(charts.is_noisy(item) and item.table.n_done < item.table.n_asked for item in found):
         st.caption("Some curves were stopped early: fewer draws, and less is proved.")
@@ -227,8 +228,8 @@ measured = attacks_there()
 if measured is not None:
     weaker = charts.attacked_sentence(measured, unit_in_use())
     if weaker:
-        st.warning(plain(weaker), icon=":material/trending_down:")
+        st.warning(escape_markdown(weaker), icon=":material/trending_down:")
     table(charts.attack_table(found, measured), "Every measured attack beside what is proved.", key="robust-attacked")
 
-frame.go_on("robustness")
+frame.next_page_button("robustness")
 frame.as_python(partial(as_python.robustness, rows_read(), list(map(fit_of, cells)), draws, n_splits))

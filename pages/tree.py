@@ -17,7 +17,7 @@ from dpviz.app import background, controls, expected, explorations, frame, many_
 from dpviz.app.exports import offer_export
 from dpviz.app.guarantee_line import guarantee_of, noise_line
 from dpviz.app.held_out import measured_line, measured_screen, rows_of_the_tree, said_of
-from dpviz.app.parts import error, literal, plain
+from dpviz.app.parts import as_code, error, escape_markdown
 from dpviz.app.person import person_screen
 from dpviz.app.prose import prose
 from dpviz.app.share_map import share_map_screen
@@ -52,7 +52,7 @@ FOLDED, COMPLETE = "folded", "complete"
 VIEW = "tree-view"
 
 parts.page("Tree")
-loaded = explorations.rows_to_explore()
+loaded = explorations.display_data()
 
 
 def ask_view() -> None:
@@ -170,10 +170,10 @@ def show_node(trained: training.Trained, shown: Tree, path: str, trace: ExactTra
         what, how = st.columns(2, gap="medium")
         with what:
             if isinstance(node, Branch):
-                st.markdown(f"**{plain(rule_in_words(shown.schema, node.rule))}?**")
+                st.markdown(f"**{escape_markdown(rule_in_words(shown.schema, node.rule))}?**")
             else:
-                st.markdown(f"**Leaf: predicts {literal(leaf_in_words(shown.schema, node))}**")
-            st.caption(plain(text.path_in_words(shown, path)) if path else "At the root, where every row begins.")
+                st.markdown(f"**Leaf: predicts {as_code(leaf_in_words(shown.schema, node))}**")
+            st.caption(escape_markdown(text.path_in_words(shown, path)) if path else "At the root, where every row begins.")
             bar = intervals(complete, shown, result.plan, result.unit.rows).get(path)
             if bar is not None:
                 st.markdown(f"Probability **{bar[0]:.0%}** (95%: {bar[1]:.0%} to {bar[2]:.0%}), from released noisy counts.")
@@ -181,7 +181,7 @@ def show_node(trained: training.Trained, shown: Tree, path: str, trace: ExactTra
                 st.markdown(f"Mean of the rows here: **{text.interval_in_words(node.interval)}**, from released noisy sums.")
             if isinstance(node, Branch) and node.median_split is not None:
                 side = text.SIDES["L" if node.median_split.low_left else "R"]
-                name, median = literal(shown.schema.target.name), format_value(node.median_split.median)
+                name, median = as_code(shown.schema.target.name), format_value(node.median_split.median)
                 st.markdown(f"Released cut: “{side}” is meant for rows with {name} ≤ **{median}**.")
             if text.is_contradicted(node):
                 own = "Its label comes from the rows that grew the tree."
@@ -196,9 +196,9 @@ def show_node(trained: training.Trained, shown: Tree, path: str, trace: ExactTra
                 st.caption(prose("private", "not drawn again"))
             elif training.is_resampled(trained.asked.request, loaded):
                 for problem in background.state(training.resampling_task(trained.asked.request, loaded)).problems:
-                    st.caption(plain(str(problem)))
+                    st.caption(escape_markdown(str(problem)))
                 if drawn is not None:
-                    st.markdown(f":material/replay: {plain(model_figures.came_back_sentence(drawn, shown, path))}")
+                    st.markdown(f":material/replay: {escape_markdown(model_figures.came_back_sentence(drawn, shown, path))}")
                     if drawn.n_done < drawn.n_asked:
                         st.caption(f"Stopped after {drawn.n_done} of {drawn.n_asked} draws.")
 
@@ -207,9 +207,9 @@ def rows_here(trace: ExactTrace, path: str) -> str:
     """How many rows get to a node, of which class or with which mean."""
     n_rows = f"**{trace.rows(path):,}**"
     if trace.means:
-        return n_rows + (f", mean {literal(schema.target.name)} {format_value(trace.means[path])}" if trace.rows(path) else "")
+        return n_rows + (f", mean {as_code(schema.target.name)} {format_value(trace.means[path])}" if trace.rows(path) else "")
     counts = zip(schema.classes, trace.counts[path], strict=True)
-    named = ", ".join(f"{count:,} {plain(name)}" for name, count in counts if count)
+    named = ", ".join(f"{count:,} {escape_markdown(name)}" for name, count in counts if count)
     return n_rows + (named and f" ({named})")
 
 
@@ -219,15 +219,15 @@ def rows_here(trace: ExactTrace, path: str) -> str:
 def show_spending(result: FitResult) -> None:
     """What one person pays on the way down, beside the claim; who set each share."""
     plan, unit = result.plan, result.unit
-    st.markdown(f"**{plain(split_sentence(split_of(result)))}**")
+    st.markdown(f"**{escape_markdown(split_sentence(split_of(result)))}**")
     rows = budget_charts.spending_rows(plan, result.ledger.spent(), unit)
     st.dataframe(rows, hide_index=True, alt=f"What {unit.words} pays for every part and level.")
-    st.caption(prose("tree", "one row pays", because=plain(result.claim.because)))
+    st.caption(prose("tree", "one row pays", because=escape_markdown(result.claim.because)))
     st.subheader("Who set each share", anchor=False)
     by_hand = dict.fromkeys(share.part for share in plan.shares if share.set_by == "you")
     if by_hand:
         st.markdown(f"**{', '.join(by_hand)}**: set by you")
-    st.markdown("\n".join(f"- {plain(note)}" for note in plan.notes))
+    st.markdown("\n".join(f"- {escape_markdown(note)}" for note in plan.notes))
 
 
 # --- reruns, on request
@@ -244,10 +244,10 @@ def show_reruns(trained: training.Trained) -> None:
     st.caption(f"{drawn.n_done} trees with the settings and rows of the one above, each with new noise. Simulations.")
     rows = rows_of_the_tree(loaded)
     agreeing = agreement(trained.tree.predict(rows), drawn, rows)
-    st.markdown(plain(model_figures.agreement_sentence(agreeing, drawn.n_done)))
+    st.markdown(escape_markdown(model_figures.agreement_sentence(agreeing, drawn.n_done)))
     st.header("Which features are asked", anchor=False)
     uses = feature_use(drawn)
-    st.markdown(plain(model_figures.feature_sentence(schema, uses, drawn.n_done)))
+    st.markdown(escape_markdown(model_figures.feature_sentence(schema, uses, drawn.n_done)))
     if uses:
         rows_table(model_figures.feature_rows(schema, uses), f"Of {drawn.n_done} draws, those that ask about a feature.")
 
@@ -281,7 +281,7 @@ if trained is not None:
             expected.expected_screen(trained.asked.request, explorations.loaded())
         few = few_usable(loaded.data) if loaded.role.may_read else ""
         for words in filter(None, (few, *map(str, remarks_on_settings(trained.asked.request, result.schema)))):
-            st.warning(plain(words), icon=":material/info:")
+            st.warning(escape_markdown(words), icon=":material/info:")
         if trained.tree is not None:
             draw(trained, trained.tree)
         else:
@@ -307,5 +307,5 @@ if trained is not None:
     noise_line(result, loaded.role)
     with st.container():
         show_reruns(trained)
-frame.go_on("tree")
+frame.next_page_button("tree")
 frame.as_python(partial(as_python.tree, rows_read(), request, asked.draw))

@@ -17,7 +17,7 @@ from dpviz.accounting.guarantee import PrivacyLoss, for_unit, guarantee, split_b
 from dpviz.accounting.risk import Risk
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.evidence import exceeds, judge
-from dpviz.evaluation.poisoning import group_delta, published_bound, survival, tight_bound
+from dpviz.evaluation.poisoning import group_delta, published_bound, pure_dp_survival, tight_bound
 from dpviz.learners.request import FitRequest
 from dpviz.privacy.gaussian import GaussianNoise, NoiseGrid
 from dpviz.privacy.geometric import GeometricNoise
@@ -77,7 +77,7 @@ DOORS: dict[str, Callable[[Any], Any]] = {
     "outputs beta": lambda x: dpviz.audit_outputs(*OUTPUTS, beta=x),
     "audit epsilon": lambda x: dpviz.audit("pf-tree", epsilon=x, seed=0, draws=4),
     "verify epsilon": lambda x: dpviz.verify("pf-tree", epsilon=x),
-    "survival": lambda x: survival(np.array([0.5]), 3, x),
+    "survival": lambda x: pure_dp_survival(np.array([0.5]), 3, x),
     "group epsilon": lambda x: group_delta(3, x, 1e-6),
     "group delta": lambda x: group_delta(3, 1.0, x),
     "tight bound": lambda x: tight_bound(DRAWS, 3, x),
@@ -137,7 +137,7 @@ def test_infinity_is_no_guarantee():
     for claimed in (Claim(math.inf, "", "holds", ""), Claim(math.inf, "", "unproven", "")):
         assert verdict(claimed, PrivacyLoss(math.inf), released=True).kind != "released"
     assert Risk.of_any(PrivacyLoss(math.inf)).guesses() == 1.0
-    assert survival(np.array([0.5]), 1, math.inf) == 0.0
+    assert pure_dp_survival(np.array([0.5]), 1, math.inf) == 0.0
     assert published_bound(0.9, 1, math.inf) == 0.0
 
 

@@ -41,7 +41,7 @@ _GROUPS = "groups"
 
 
 @dataclass(frozen=True, slots=True)
-class Sidebar:
+class TreeSettings:
     """What the row of settings says."""
 
     request: FitRequest  #: With a seed for simulated and public rows, without one for private rows
@@ -53,7 +53,7 @@ def settings_row() -> Any:
     return st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=frame.ROW)
 
 
-def ask_settings(row: Any = None, more: Callable[[], None] | None = None, *, with_noise: bool = True) -> Sidebar:
+def ask_settings(row: Any = None, more: Callable[[], None] | None = None, *, with_noise: bool = True) -> TreeSettings:
     """Fill the row and return what it says. `more` adds to the box of what is rarely changed.
 
     `with_noise`: the page shows one draw, so that another one may be asked for.
@@ -79,7 +79,7 @@ def ask_settings(row: Any = None, more: Callable[[], None] | None = None, *, wit
     except DpvizError as problem:  # weights that are all 0
         error(problem, kept="Until then the algorithm's own settings count.")
         request = FitRequest.of(learner, **given)
-    return Sidebar(request, draw)
+    return TreeSettings(request, draw)
 
 
 def depth_of(depth: str) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def show_report(report: EncodingReport, schema: Schema) -> None:
     else:
         st.caption("No cell was changed.")
     for note in report.unread:
-        st.warning(parts.plain(said(note, Interface.SCREEN)), icon=":material/help:")
+        st.warning(parts.escape_markdown(said(note, Interface.SCREEN)), icon=":material/help:")
     if report.dropped_unknown:
         st.caption(prose("data", "how to keep rows"))
     if report.ignored_columns:

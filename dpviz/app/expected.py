@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.app import background
-from dpviz.app.parts import literal, plain
+from dpviz.app.parts import as_code, escape_markdown
 from dpviz.app.state import Loaded
 from dpviz.app.training import canonical_key
 from dpviz.app.widgets import show_chart
@@ -38,7 +38,7 @@ def expected_screen(request: FitRequest, loaded: Loaded, *, begins: bool = True)
         percent, is_typed = _ask_base_rate(loaded, rare)
         said = st.container()
     if percent is None:
-        said.caption(f"Say how many of 100 rows are {literal(rare)}, as known without the data.")
+        said.caption(f"Say how many of 100 rows are {as_code(rare)}, as known without the data.")
         return
     with said:
         task = _task(request, loaded, percent / 100, n_rows)
@@ -57,7 +57,7 @@ def _ask_base_rate(loaded: Loaded, name: str) -> tuple[float | None, bool]:
     words = "As known without the data, from a report or the literature."
     schema = hashlib.sha256(loaded.schema.key.encode()).hexdigest()[:12]  # never of the rows: keys travel to the browser
     more = {"key": f"base-rate {schema}", "persist_state": "session", "help": words, "width": 220}
-    found = st.number_input(f"Of 100 rows, {literal(name)}", 0.1, 99.9, start, 1.0, format="%g", **more)
+    found = st.number_input(f"Of 100 rows, {as_code(name)}", 0.1, 99.9, start, 1.0, format="%g", **more)
     return found, found != start
 
 
@@ -76,10 +76,10 @@ def _say(task: background.Task, classes: tuple[str, str]) -> None:
     (found,) = status.values
     if status.is_done:  # a first look is too little to judge by, also where the rest was stopped
         headline = expected_headline(found, classes[0])
-        (st.info if is_worth_it(found) else st.warning)(f"**{plain(headline)}**", icon=":material/query_stats:")
+        (st.info if is_worth_it(found) else st.warning)(f"**{escape_markdown(headline)}**", icon=":material/query_stats:")
     _picture(found, classes)
     with st.popover("In words", type="tertiary"):
-        st.markdown("\n".join(f"- {plain(expected_sentence(one, *classes))}" for one in found))
+        st.markdown("\n".join(f"- {escape_markdown(expected_sentence(one, *classes))}" for one in found))
         st.caption(f"Simulated, of at most {MOST_ROWS:,} rows; no row is read.")
 
 

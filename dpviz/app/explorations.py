@@ -12,7 +12,7 @@ from dpviz.app.parts import error
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded, loaded
 from dpviz.errors import DpvizError
-from dpviz.evaluation.simulate import stand_in
+from dpviz.evaluation.simulate import synthetic_rows
 from dpviz.release.register import Register
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.raw import RawTable
@@ -21,19 +21,19 @@ from dpviz.table.schema import Schema
 
 _PROBLEM = "_exploration_problem"
 #: Holds the identity of the private rows that may be looked at.
-AGREED = "_explore_private"
+CONSENT = "_explore_private"
 _MOST_ROWS = 50_000
 _ROWS = 1_000
 
 
-def rows_to_explore() -> Loaded:
+def display_data() -> Loaded:
     """The data in use; of private rows nobody has agreed to look at, rows simulated from their schema. Says which, and asks."""
     now = loaded()
     if now.role is not DataRole.PRIVATE:
         return now
-    if st.session_state.get(AGREED) == now.data.identity:
+    if st.session_state.get(CONSENT) == now.data.identity:
         with _line("looking", ":material/lock_open:"):
-            st.button("Back to simulated rows", type="tertiary", on_click=st.session_state.pop, args=(AGREED, None))
+            st.button("Back to simulated rows", type="tertiary", on_click=st.session_state.pop, args=(CONSENT, None))
         return now
     try:
         data = _stand_in(now.schema.key, now.schema)
@@ -47,7 +47,7 @@ def rows_to_explore() -> Loaded:
 
 def _ask(now: Loaded) -> None:
     """Offer the private rows; what that costs is said before."""
-    agreed = ({AGREED: now.data.identity},)
+    agreed = ({CONSENT: now.data.identity},)
     with _line("simulated", ":material/science:"), st.popover("Explore the private rows", type="tertiary"):
         st.markdown(prose("private", "explore"))
         st.button("Look at them and record it", icon=":material/lock_open:", on_click=st.session_state.update, args=agreed)
@@ -62,7 +62,7 @@ def _line(words: str, icon: str) -> Any:
 
 @st.cache_resource(scope="session", max_entries=2, show_spinner=False)
 def _stand_in(key: str, _schema: Schema) -> EncodedDataset:
-    return stand_in(_schema, n_rows=min(_schema.n_public or _ROWS, _MOST_ROWS), seed=1)
+    return synthetic_rows(_schema, n_rows=min(_schema.n_public or _ROWS, _MOST_ROWS), seed=1)
 
 
 def note(loaded: Loaded, what: str, learner: str, settings: dict[str, Any], *, times: int = 1) -> DpvizError | None:

@@ -54,13 +54,13 @@ def unchecked(what: str) -> DpvizError:
     )
 
 
-def dress() -> None:
+def inject_css() -> None:
     """The style of every page."""
     with st.container(key="frame"):
         _DRESS(key="frame-style")
 
 
-def go_on(page: str) -> None:
+def next_page_button(page: str) -> None:
     """A button that leads from a page to the one that most people want next; none on a server for lessons, which has no other."""
     place, words = NEXT[page]
     if not lessons_only() and st.button(words, key="go-on", icon=":material/arrow_forward:"):
@@ -75,7 +75,7 @@ def as_python(write: Callable[[], str]) -> None:
             st.code(write(), language="python", wrap_lines=True)
 
 
-def also_at(name: str, page: Path, **more: str) -> Any:
+def redirect(name: str, page: Path, **more: str) -> Any:
     """A hidden page that leads from an address to the page in a file; the address says `more` there."""
 
     def lead_there() -> None:

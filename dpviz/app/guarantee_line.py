@@ -7,7 +7,7 @@ import streamlit as st
 from dpviz.accounting.claim import Disclosure
 from dpviz.app import frame
 from dpviz.app.component import component
-from dpviz.app.parts import plain, plain_bound
+from dpviz.app.parts import escape_markdown, plain_bound
 from dpviz.charts.tree.paths import PENDING, guarantee_words
 from dpviz.learners import get_learner, result_verdict
 from dpviz.results.result import FitResult
@@ -34,8 +34,8 @@ def guarantee_of(result: FitResult, *, released: bool = False) -> None:
         component("dpviz_guarantee", Path(__file__))(key="guarantee", data=data)
         with st.popover("why?", type="tertiary"):
             box, icon = _LOOK[said.kind]
-            head = f"**{get_learner(result.learner).title}. {plain(said.headline)}.**"
-            box(f"{head}  \n{plain(said.odds)} {said.because}", icon=icon)
+            head = f"**{get_learner(result.learner).title}. {escape_markdown(said.headline)}.**"
+            box(f"{head}  \n{escape_markdown(said.odds)} {said.because}", icon=icon)
             plain_bound(said.plain_bound)
             if result.disclosures:
                 st.markdown(f":material/visibility: Learned from the rows, and not covered by ε ({len(result.disclosures)}):")
@@ -49,7 +49,7 @@ def noise_line(result: FitResult, role: DataRole = DataRole.SIMULATED) -> None:
     elif result.released:
         st.caption(":material/verified: A release: exact samplers, no seed kept.")
     elif result.noise == "release" and result.not_released_because:
-        st.caption(f":material/gpp_maybe: {plain(result.not_released_because)}")
+        st.caption(f":material/gpp_maybe: {escape_markdown(result.not_released_because)}")
     elif result.seed is None:
         st.caption(":material/science: Simulation, not a release: this learner has no exact sampler. Its seed is never shown.")
     else:
@@ -63,6 +63,6 @@ def disclosure_lines(found: tuple[Disclosure, ...]) -> list[str]:
         kinds.setdefault(item.code, []).append(item)
     lines = []
     for items in kinds.values():
-        lines += [f"{plain(item.what)} **{plain(item.remedy)}**" for item in items[:3]]
+        lines += [f"{escape_markdown(item.what)} **{escape_markdown(item.remedy)}**" for item in items[:3]]
         lines += [f"And {len(items) - 3:,} more of this kind."] if len(items) > 3 else []
     return lines

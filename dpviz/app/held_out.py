@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import streamlit as st
 
-from dpviz.app.parts import plain
+from dpviz.app.parts import escape_markdown
 from dpviz.app.protected import unit_in_use
 from dpviz.app.state import Loaded
 from dpviz.app.widgets import on_demand, once_of, rows_table
@@ -111,7 +111,7 @@ def held_out(model: Model, parts: Parts) -> HeldOut | HeldOutNumber:
 def private_test(report: TestReport, unit: Unit) -> None:
     """What the test says, in words."""
     st.markdown("**Private test result**")
-    st.markdown("\n".join(f"- {plain(line)}" for line in result_sentences(report, unit)))
+    st.markdown("\n".join(f"- {escape_markdown(line)}" for line in result_sentences(report, unit)))
     group_screen(report)
 
 
@@ -144,7 +144,7 @@ def measured_line(found: HeldOut | HeldOutNumber | None, loaded: Loaded, request
         constant = f"always the mean, {format_value(found.mean)}: {METRICS['rmse']} {format_value(found.measures['mean_rmse'])}"
     else:
         constant = f"always the most frequent class: {found.measures['majority']:.1%}"
-    st.markdown(f"**{plain(said['lead'])}** {plain(' · '.join((said['tested'], said['besides'], constant)))}")
+    st.markdown(f"**{escape_markdown(said['lead'])}** {escape_markdown(' · '.join((said['tested'], said['besides'], constant)))}")
 
 
 def said_of(found: HeldOut | HeldOutNumber, loaded: Loaded, request: FitRequest, drawn: Resamples | None) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.app.held_out import private_test
-from dpviz.app.parts import plain
+from dpviz.app.parts import escape_markdown
 from dpviz.app.person import person_screen
 from dpviz.app.prose import prose
 from dpviz.app.tree_view import chosen_in, show_tree
@@ -45,7 +45,7 @@ def many_trees_screen(model: Any) -> None:
 
 
 def _adds_to(model: BoostedTrees, number: int) -> str:
-    name = plain(score_name(model.schema, (number - 1) % model.n_scores))
+    name = escape_markdown(score_name(model.schema, (number - 1) % model.n_scores))
     return f"Every row reaches one leaf, whose number is added to its {name}."
 
 

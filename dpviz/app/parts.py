@@ -1,7 +1,7 @@
 """Parts every page is made of: its head, the line that says which data are in use, the error box, badges, literal names.
 
-Streamlit reads almost every text as Markdown, and column names come from strangers' files. A name goes through `literal`,
-a sentence that may hold one (an error's, for example) through `plain`.
+Streamlit reads almost every text as Markdown, and column names come from strangers' files. A name goes through `as_code`,
+a sentence that may hold one (an error's, for example) through `escape_markdown`.
 """
 
 import re
@@ -40,7 +40,7 @@ _WORD_JOINER = "\u2060"
 _REWRITTEN = re.compile(r":(?=material/|streamlit:|//)|(?<!\S)[<\->=~](?=[\-=>](?!\S))|(?i:www)(?=\.)|@(?=\S)")
 
 
-def literal(name: str) -> str:
+def as_code(name: str) -> str:
     """Markdown that shows a name as it is, `visible` and shortened to 60 characters, whatever it contains."""
     flat = visible(name[: 10 * _LONGEST_NAME])
     short = flat if len(flat) <= _LONGEST_NAME else flat[: _LONGEST_NAME - 1] + "…"
@@ -59,10 +59,10 @@ def in_list(name: str) -> str:
 def plain_bound(words: str) -> None:
     """One click away from the guesses about the algorithm at hand: what its ε alone allows. Nothing for an empty text."""
     if words:
-        st.caption("Counted from what this algorithm does, not from ε alone.", help=plain(words))
+        st.caption("Counted from what this algorithm does, not from ε alone.", help=escape_markdown(words))
 
 
-def plain(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Markdown that shows a sentence as it is, without signs that turn what stands beside it."""
     kept = _REWRITTEN.sub(lambda found: found[0] + _WORD_JOINER, visible(text) if text.strip() else "")
     return re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~$:&=^@/\"'])", r"\\\1", kept)
@@ -70,7 +70,7 @@ def plain(text: str) -> str:
 
 def names_text(names: list[str], *, most: int = 3) -> str:
     """A few names as Markdown, and how many more there are."""
-    shown = ", ".join(map(literal, names[:most]))
+    shown = ", ".join(map(as_code, names[:most]))
     return f"{shown} and {len(names) - most:,} more" if len(names) > most else shown
 
 
@@ -103,7 +103,7 @@ def data_line(loaded: Loaded) -> None:
     """One line on top of every page: whose rows, which table, what is predicted, how many values were read."""
     with _line():
         role_badge(loaded.role)
-        st.markdown(f"**{plain(loaded.title)}** · {_shape_text(loaded)}", width="content")
+        st.markdown(f"**{escape_markdown(loaded.title)}** · {_shape_text(loaded)}", width="content")
         read = len(loaded.schema.read_fields())
         if read:
             st.badge(f"{counted(read, 'value')} read from data", color="orange", icon=":material/visibility:")
@@ -118,7 +118,7 @@ def file_line(name: str, words: str) -> None:
     """The same where a file is looked at instead of the table in use."""
     with _line():
         st.badge("file", color="violet", icon=":material/description:")
-        st.markdown(f"**{plain(name)}** · {plain(words)}", width="content")
+        st.markdown(f"**{escape_markdown(name)}** · {escape_markdown(words)}", width="content")
 
 
 def _line() -> Any:
@@ -127,7 +127,7 @@ def _line() -> Any:
 
 def _shape_text(loaded: Loaded) -> str:
     schema, rows = loaded.schema, _rows_text(loaded) + _persons_text(loaded)
-    return f"{rows} · predicts {literal(schema.target.name)}"
+    return f"{rows} · predicts {as_code(schema.target.name)}"
 
 
 def _rows_text(loaded: Loaded) -> str:
@@ -149,17 +149,17 @@ def needs_classes(loaded: Loaded, what: str) -> bool:
     """True when the target in use is a number: then it says that `what` needs classes, and what to do."""
     if isinstance(loaded.schema.target, ClassTarget):
         return False
-    name = literal(loaded.schema.target.name)
+    name = as_code(loaded.schema.target.name)
     st.info(prose("data", "a target of classes", what=what, name=name), icon=":material/category:")
     return True
 
 
 def error(problem: DpvizError, *, kept: str = "") -> None:
     """What is wrong, where, and what to do; `kept` says what did not change."""
-    place = f"**Where:** {plain(problem.where)}  \n" if problem.where else ""
-    todo = f"**What to do:** {plain(problem.remedy)}" if problem.remedy else ""
+    place = f"**Where:** {escape_markdown(problem.where)}  \n" if problem.where else ""
+    todo = f"**What to do:** {escape_markdown(problem.remedy)}" if problem.remedy else ""
     after = f"\n\n{kept}" if kept else ""
-    st.error(f"**{plain(problem.what)}**  \n{place}{todo}{after}", icon=":material/error:")
+    st.error(f"**{escape_markdown(problem.what)}**  \n{place}{todo}{after}", icon=":material/error:")
 
 
 def upload(label: str, name: str, take: Callable[[Any], None], *, kept: str = "", **options: Any) -> None:
@@ -173,7 +173,7 @@ def upload(label: str, name: str, take: Callable[[Any], None], *, kept: str = ""
     if problem is not None:
         error(problem, kept=kept)
     elif taken:
-        st.caption(f":material/draft: {plain(taken)}")
+        st.caption(f":material/draft: {escape_markdown(taken)}")
 
 
 def take_upload(name: str, key: str, take: Callable[[Any], None]) -> None:
@@ -199,9 +199,9 @@ def why_disabled(sentence: str) -> None:
 
 def notes(table: RawTable, *, may_read: bool) -> None:
     """What the reader noticed in a file; for eyes that may not see the rows what it doubts in the file as a whole."""
-    lines = [plain(said(note, Interface.SCREEN)) for note in table.notes if may_read or isinstance(note, Doubt)]
+    lines = [escape_markdown(said(note, Interface.SCREEN)) for note in table.notes if may_read or isinstance(note, Doubt)]
     for name, note in table.remarks if may_read else ():
-        lines.append(f"{literal(name)}: " * bool(name) + plain(said(note, Interface.SCREEN, with_example=True)))
+        lines.append(f"{as_code(name)}: " * bool(name) + escape_markdown(said(note, Interface.SCREEN, with_example=True)))
     more = [f"and {len(lines) - _MOST_NOTES:,} more notes."] if len(lines) > _MOST_NOTES else []
     if lines:
         st.info("\n".join(f"- {line}" for line in lines[:_MOST_NOTES] + more), title="Noticed in the file")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from dpviz.app.parts import plain
+from dpviz.app.parts import escape_markdown
 from dpviz.app.tree_view import SELECTED
 from dpviz.app.widgets import on_demand
 from dpviz.charts.tree.text import path_in_words
@@ -62,19 +62,20 @@ def _asked(model: Model, tree: Tree | None) -> tuple[Feature, ...]:
 def _ask(feature: Feature, first: str | float | None, model: Model, tree: Tree | None) -> None:
     more: dict[str, Any] = {"key": _key(feature), "on_change": _light, "args": (model, tree)}
     if isinstance(feature, DateFeature):
-        st.text_input(plain(f"{feature.name}, a date"), _A_DAY[feature.order], **more)
+        st.text_input(escape_markdown(f"{feature.name}, a date"), _A_DAY[feature.order], **more)
     elif isinstance(feature, CategoricalFeature):
         index = feature.categories.index(str(first)) if first is not None else 0
-        st.selectbox(plain(feature.name), feature.categories, index=index, **more)
+        st.selectbox(escape_markdown(feature.name), feature.categories, index=index, **more)
     else:
-        label = plain(f"{feature.name}, {feature.unit}" if feature.unit else feature.name)
+        label = escape_markdown(f"{feature.name}, {feature.unit}" if feature.unit else feature.name)
         value = (feature.low + feature.high) / 2 if first is None else float(first)
         if feature.whole:
             st.number_input(label, value=round(value), step=1, **more)
         else:
             st.number_input(label, value=value, format="%g", **more)
     if feature.missing_as is not None:
-        st.checkbox(plain(f"{feature.name} is missing"), key=_missing_key(feature), on_change=_light, args=(model, tree))
+        label = escape_markdown(f"{feature.name} is missing")
+        st.checkbox(label, key=_missing_key(feature), on_change=_light, args=(model, tree))
 
 
 def _key(feature: Feature) -> str:
@@ -108,10 +109,10 @@ def _light(model: Model, tree: Tree | None) -> None:
 
 def _answer(model: Model, tree: Tree | None) -> None:
     cells = _cells(model, tree)
-    st.markdown(f":material/arrow_right_alt: **{plain(answer_sentence(model, cells))}**")
+    st.markdown(f":material/arrow_right_alt: **{escape_markdown(answer_sentence(model, cells))}**")
     path = None if tree is None else leaf_reached(tree, cells)
     if tree is not None and path:
-        st.caption(f"Because {plain(path_in_words(tree, path))}.")
+        st.caption(f"Because {escape_markdown(path_in_words(tree, path))}.")
 
 
 # --- the model's side

@@ -11,7 +11,7 @@ import streamlit as st
 
 from dpviz.app import background
 from dpviz.app.held_out import HeldOut, parts_of, rows_of_the_tree
-from dpviz.app.parts import plain
+from dpviz.app.parts import escape_markdown
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
 from dpviz.app.training import Trained, about, is_resampled, resampling_task
@@ -88,7 +88,7 @@ def pair_words(pinned: Trained, trained: Trained, sides: tuple[Side, Side], load
     if pinned.result.model is trained.result.model:
         st.markdown("Change ε, the depth or the seed: the next tree is shown next to the pinned one.")
         return
-    st.markdown(plain(pair_sentence(*sides) + _paired(pinned, trained, loaded)))
+    st.markdown(escape_markdown(pair_sentence(*sides) + _paired(pinned, trained, loaded)))
     st.table(delta_rows(pinned, trained, sides))
     st.caption(f"{prose('tree', 'kinds of difference')} The address of this page holds the settings of the tree now.")
 

@@ -19,7 +19,7 @@ import streamlit as st
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.app import background, controls
 from dpviz.app.expected import expected_screen
-from dpviz.app.parts import error, needs_classes, plain
+from dpviz.app.parts import error, escape_markdown, needs_classes
 from dpviz.app.prose import prose
 from dpviz.app.protected import unit_in_use
 from dpviz.app.state import Loaded, rows_read
@@ -32,7 +32,7 @@ from dpviz.errors import DpvizError
 from dpviz.evaluation import plan as planning
 from dpviz.evaluation.plan import Along, Goal, SearchAnswer
 from dpviz.evaluation.repeat import start_workers
-from dpviz.evaluation.simulate import Planted, Resampled, World, plant
+from dpviz.evaluation.simulate import Resampled, SyntheticTable, World, plant
 from dpviz.learners import FitRequest, require_task
 from dpviz.results.verdict import bare_text
 from dpviz.table.role import DataRole
@@ -118,7 +118,7 @@ def ask_world(loaded: Loaded) -> Place:
 
 
 @st.cache_resource(scope="session", max_entries=4, show_spinner=False)
-def _planted(key: str, _loaded: Loaded, _n_rows: int, _strength: float, _depth: int) -> Planted:
+def _planted(key: str, _loaded: Loaded, _n_rows: int, _strength: float, _depth: int) -> SyntheticTable:
     return plant(_loaded.schema, n_rows=_n_rows, strength=_strength, depth=_depth, seed=1)
 
 
@@ -141,7 +141,7 @@ def _ask_backwards(place: Place, request: FitRequest, loaded: Loaded) -> None:
     sure = right.select_slider("Required reliability, trees of 100", (50, 80, 90, 95), 90, **options)
     goal = Goal("labels" if name in ("labels", "depth") else "accuracy", target / 100, sure / 100)
     search = Search(place, request, QUESTIONS[name][1], goal)
-    st.caption(plain(f"Held fixed: {charts.held_fixed_text(request, search.along, unit_in_use())}. {place.title}."))
+    st.caption(escape_markdown(f"Held fixed: {charts.held_fixed_text(request, search.along, unit_in_use())}. {place.title}."))
     other = {"max_depth": 1, "depth": 1} if search.along == "max_depth" else {"epsilon": 1.0} if search.along == "epsilon" else {}
     key = canonical_key(
         loaded, request.at(**other), world=place.key, wanted=repr((name, goal))
@@ -156,7 +156,7 @@ def _ask_backwards(place: Place, request: FitRequest, loaded: Loaded) -> None:
 
 def _guessing(world: World) -> float:
     """The share of the most frequent class."""
-    if isinstance(world, Planted):
+    if isinstance(world, SyntheticTable):
         return world.most_frequent
     counts = np.asarray(world.draw(seed=0)[0].class_counts())
     return float(counts.max() / counts.sum())
@@ -174,7 +174,7 @@ def _so_far(status: background.Status) -> None:
     """What is known while the search goes on holds like the answer itself, which will only say more."""
     (search, answer), *_ = status.values
     words = charts.answer_sentence(answer, search.along, search.goal)
-    st.info(plain(words), icon=":material/hourglass_top:")
+    st.info(escape_markdown(words), icon=":material/hourglass_top:")
     _picture(search, answer, words)
 
 
@@ -183,8 +183,9 @@ def _answer(search: Search, answer: SearchAnswer) -> None:
     world, along, goal = search.place.world, search.along, search.goal
     box = st.success if answer.reached else st.warning if answer.is_refuted else st.info
     sentence = charts.answer_sentence(answer, along, goal)
-    box(f"**{plain(charts.answer_headline(answer, along, _at_risk(search)))}.**  \n{plain(sentence)}")
-    most = max(map(max, world.chances)) if isinstance(world, Planted) else 1.0  # the class of a row is drawn at these chances
+    box(f"**{escape_markdown(charts.answer_headline(answer, along, _at_risk(search)))}.**  \n{escape_markdown(sentence)}")
+    # the class of a row is drawn at these chances
+    most = max(map(max, world.chances)) if isinstance(world, SyntheticTable) else 1.0
     if goal.measure == "accuracy" and goal.target > most:
         st.caption(f"Nothing could: in this world {percent(round(most, 3))} is the most anybody reaches.")
     if answer.points:
@@ -238,7 +239,7 @@ def _three(found: planning.Consequences, cursor: float, n_people: int) -> None:
     sentences = charts.consequence_sentences(item, found, **asked)
     for column, title, words in zip(st.columns(3, gap="medium"), titles, sentences, strict=True):
         with column, st.container(border=True, height="stretch"):
-            st.markdown(f"**{title}** at {bare_text(PrivacyLoss(item.epsilon))}  \n{plain(words)}")
+            st.markdown(f"**{title}** at {bare_text(PrivacyLoss(item.epsilon))}  \n{escape_markdown(words)}")
     st.caption(f"Move ε ({unit.neighbours}): the line goes through all drawn.")
     show_chart(charts.consequences_chart(found, cursor=item.epsilon, **asked), "plan-three")
     st.caption(prose("plan", "three consequences", trees=str(found.n_draws), rows=f"{found.n_train:,}"))

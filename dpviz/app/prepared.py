@@ -107,11 +107,11 @@ def data_line(now: Loaded) -> None:
     if work.draft is None or (work.table is now.table and work.role is now.role):
         parts.data_line(now)
         return
-    title = parts.plain(work.title) if work.title else "A draft, its file not chosen yet"
+    title = parts.escape_markdown(work.title) if work.title else "A draft, its file not chosen yet"
     columns = f"{len(work.draft.columns):,} columns"
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         parts.role_badge(work.role)
-        words = f"**{title}** · {columns} · being declared; other pages still use {parts.plain(now.title)}"
+        words = f"**{title}** · {columns} · being declared; other pages still use {parts.escape_markdown(now.title)}"
         st.markdown(words, width="content")
 
 

@@ -13,9 +13,9 @@ from typing import Any
 import streamlit as st
 
 from dpviz.app import background, frame
-from dpviz.app.controls import Sidebar
+from dpviz.app.controls import TreeSettings
+from dpviz.app.parts import as_code, error, escape_markdown, file_line, names_text, role_badge, why_disabled
 from dpviz.app.parts import data_line as line_of_table
-from dpviz.app.parts import error, file_line, literal, names_text, plain, role_badge, why_disabled
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded, protect
 from dpviz.app.widgets import rows_table
@@ -98,7 +98,8 @@ def ask_data_set(book: Register, loaded: Loaded) -> Balance | None:
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         role_badge(known.role)
-        st.markdown(f"Data set {literal(known.name)} · cap {plain(loss_text(known.cap, known.protects))}", width="content")
+        cap = escape_markdown(loss_text(known.cap, known.protects))
+        st.markdown(f"Data set {as_code(known.name)} · cap {cap}", width="content")
     _ask_cap(book, known)
     return book.balance(known.name)
 
@@ -224,7 +225,7 @@ def _says(text: str, number: float) -> bool:
 # --- the release
 
 
-def begin_release(asked: Sidebar, loaded: Loaded, name: str) -> None:
+def begin_release(asked: TreeSettings, loaded: Loaded, name: str) -> None:
     """Begin one release, unless one is under way or the box was not ticked: a second click does nothing."""
     if not st.session_state.get(AGREED) or st.session_state.get(_TOKEN):
         return
@@ -234,7 +235,7 @@ def begin_release(asked: Sidebar, loaded: Loaded, name: str) -> None:
     background.start(_release_task(asked, loaded))
 
 
-def _release_task(asked: Sidebar, loaded: Loaded) -> background.Task:
+def _release_task(asked: TreeSettings, loaded: Loaded) -> background.Task:
     token, name = st.session_state[_TOKEN]
     made = partial(_release, Register(), name, loaded, asked.request, token, bool(st.session_state.get(_TAKEN)))
     return background.in_one(SLOT, token, made, priority="tree")
@@ -248,7 +249,7 @@ def _release(
     return release(book, name, request, loaded.data, token=token, progress=progress, **about)  # type: ignore[arg-type]
 
 
-def await_release(asked: Sidebar, loaded: Loaded, tell: Callable[[Loaded], None]) -> bool:
+def await_release(asked: TreeSettings, loaded: Loaded, tell: Callable[[Loaded], None]) -> bool:
     """Progress while a release is under way; then what became of it is kept, from the register if the work is gone.
 
     `tell` notes that it was refused because few rows fit their schema.
@@ -305,7 +306,7 @@ def ask_about_rows(loaded: Loaded, known: tuple[str, ...]) -> bool:
         return True
     private = "" if loaded.role.may_read else f"  \n{prose('publish', 'what follows from a look')}"
     head = "Refused, and nothing was spent." if was_refused else "Few rows fit."
-    st.error(f"**{head}** " + " ".join(map(plain, found)) + private, icon=":material/front_hand:")
+    st.error(f"**{head}** " + " ".join(map(escape_markdown, found)) + private, icon=":material/front_hand:")
     return st.checkbox("I know why; release it anyway", key=ACCEPTED)
 
 

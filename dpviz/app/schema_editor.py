@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.app import parts
-from dpviz.app.parts import in_list, literal, names_text, plain
+from dpviz.app.parts import as_code, escape_markdown, in_list, names_text
 from dpviz.app.prepared import Prepared, prepared
 from dpviz.app.prose import prose
 from dpviz.app.schema_draft import SchemaDraft
@@ -146,7 +146,7 @@ def ask_columns(work: Prepared) -> None:
     if problems:
         st.warning("  \n".join(problems[:_MOST_PROBLEMS]), icon=":material/pin:")
     if work.left_out:
-        reasons = "; ".join(f"{literal(name)} ({plain(why)})" for name, why in work.left_out[:10])
+        reasons = "; ".join(f"{as_code(name)} ({escape_markdown(why)})" for name, why in work.left_out[:10])
         st.caption(f"Left out when filling in: {reasons}.")
     read = [column.name for column in edited if column.read_now and column.before is None]
     if read:  # after a look at private rows nobody knows anything without them
@@ -230,7 +230,7 @@ def apply_cells(column: ColumnDraft, cells: Mapping[str, Any], problems: list[st
                 found[field] = _read(field, value)
             except DpvizError as problem:
                 found[field] = _read(field, None)
-                problems.append(f"{literal(column.name)}: {plain(problem.what)} {plain(problem.remedy)}")
+                problems.append(f"{as_code(column.name)}: {escape_markdown(problem.what)} {escape_markdown(problem.remedy)}")
     if "use" in cells and (cells["use"] == _DATE) is not is_date(column):
         found |= {"part": found.get("part") or "year", "whole": True} if cells["use"] == _DATE else {"part": ""}
     return column.edited(**found).declare(found) if found else column
@@ -322,7 +322,7 @@ def _aside(book: Codebook, names: tuple[str, ...]) -> str:
     """What is doubtful about a codebook, and which of its lines are about no column here, as Markdown; empty for nothing."""
     others = [column.name for column in book.columns if column.name not in names]
     told = f"Not taken from the codebook: lines about columns that the table does not have: {names_text(others)}."
-    return " ".join([*map(plain, book.notes), *([told] if others else [])])
+    return " ".join([*map(escape_markdown, book.notes), *([told] if others else [])])
 
 
 def codebook(draft: SchemaDraft) -> str:
@@ -340,4 +340,4 @@ def document(draft: SchemaDraft) -> tuple[str, str]:
     try:
         return replace(draft.schema(), person=draft.person).to_json(), ""
     except DpvizError as problem:
-        return "", plain(str(problem))
+        return "", escape_markdown(str(problem))

@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from dpviz.app import background
-from dpviz.app.parts import error, plain
+from dpviz.app.parts import error, escape_markdown
 from dpviz.app.prose import prose
 from dpviz.app.split_view import use_shares
 from dpviz.app.state import Loaded
@@ -55,7 +55,7 @@ def share_map_screen(request: FitRequest, loaded: Loaded) -> None:
 def _map(found: ShareMap, weights: Shares | None) -> None:
     current = found.movable.of_weights(weights) if weights and len(weights) == sum(found.movable.levels) else None
     chart = charts.map_chart(found, current=current)
-    st.caption(plain(chart.summary))
+    st.caption(escape_markdown(chart.summary))
     stopped = f"Stopped after {found.n_draws} of {found.n_asked} draws. " if found.n_draws < found.n_asked else ""
     if len(found.movable.parts) == 3:
         st.caption(f"{stopped}Numbers: % right; darker is better. Click a cell to use its shares.")

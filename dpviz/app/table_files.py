@@ -46,7 +46,7 @@ def ask_file(work: Prepared) -> None:
     private = "" if work.role.may_read else f"{_PRIVATE_READ} "
     st.caption(f"{prose('data', 'when a file is read')} {private}{in_words()}")
     if work.table is not None and work.sample is None:
-        st.markdown(f":material/draft: **{parts.plain(work.title)}** is chosen. Another file takes its place.")
+        st.markdown(f":material/draft: **{parts.escape_markdown(work.title)}** is chosen. Another file takes its place.")
     if file is not None:
         read = partial(read_table, file, name=file.name)
         _go_on(work, _Given(file.file_id, file.name, has_header_line(file.name), read), reading)
@@ -82,7 +82,7 @@ def _go_on(work: Prepared, file: _Given, reading: dict[str, Any] | None) -> None
     """Read a chosen file, once its owner has answered what it asks."""
     reading = reading if file.has_header_line else {}
     if reading is None:
-        st.warning(prose("private", "waits", name=parts.plain(file.name)), icon=":material/hourglass_top:")
+        st.warning(prose("private", "waits", name=parts.escape_markdown(file.name)), icon=":material/hourglass_top:")
         return
     of_file, tried = st.session_state.get(_TRIED, ("", {}))
     if of_file == file.file_id:

@@ -15,7 +15,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.app import background
-from dpviz.app.controls import Sidebar
+from dpviz.app.controls import TreeSettings
 from dpviz.app.explorations import keep_unnoted, note
 from dpviz.app.held_out import HeldOut, HeldOutNumber, Parts, held_out, parts_of, rows_of_the_tree, tested_text
 from dpviz.app.parts import error
@@ -24,7 +24,7 @@ from dpviz.app.state import Loaded
 from dpviz.charts.tree.paths import DrawnStep, PathSteps, measure_of, packed_steps
 from dpviz.errors import Cancelled, DpvizError
 from dpviz.evaluation import paths
-from dpviz.evaluation.repeat import light, spread
+from dpviz.evaluation.repeat import parallel_map, without_caches
 from dpviz.evaluation.resampling import Resamples, resample
 from dpviz.learners import FitRequest
 from dpviz.models.constant import as_tree
@@ -58,7 +58,7 @@ class Trained:
     `unnoted` is why an exploration of private rows could not be noted in the register.
     """
 
-    asked: Sidebar
+    asked: TreeSettings
     result: FitResult
     held_out: HeldOut | HeldOutNumber | None
     unnoted: DpvizError | None = None
@@ -86,7 +86,7 @@ def canonical_key(loaded: Loaded, request: FitRequest, **more: Any) -> str:
     return json.dumps(parts, sort_keys=True, allow_nan=False)
 
 
-def tree_task(asked: Sidebar, loaded: Loaded) -> background.Task:
+def tree_task(asked: TreeSettings, loaded: Loaded) -> background.Task:
     """The training of the tree asked for. Raises DpvizError for a learner that is not shown on these rows."""
     spec = asked.request.spec
     if loaded.role is DataRole.PRIVATE and not spec.spends_epsilon:
@@ -111,7 +111,7 @@ def about(loaded: Loaded) -> tuple[str, str]:
     return loaded.data.fingerprint, str(loaded.role)
 
 
-def _tree(asked: Sidebar, loaded: Loaded, parts: Parts | None, *, progress: Progress, stop: Stop) -> Trained:
+def _tree(asked: TreeSettings, loaded: Loaded, parts: Parts | None, *, progress: Progress, stop: Stop) -> Trained:
     request = asked.request.at(seed=asked.draw)  # of rows that stand in for private ones the sidebar names no seed
     result = request.fit(parts[0] if parts else loaded.data)
     _require_wanted(stop)
@@ -121,7 +121,7 @@ def _tree(asked: Sidebar, loaded: Loaded, parts: Parts | None, *, progress: Prog
     return Trained(asked, result, counted)
 
 
-def _private_tree(asked: Sidebar, loaded: Loaded, source: NoiseSource, *, progress: Progress, stop: Stop) -> Trained:
+def _private_tree(asked: TreeSettings, loaded: Loaded, source: NoiseSource, *, progress: Progress, stop: Stop) -> Trained:
     result = asked.request.fit(loaded.data, source)
     _require_wanted(stop)
     return Trained(asked, result, None, note(loaded, "tree on screen", asked.request.learner, asked.request.arguments))
@@ -148,7 +148,7 @@ def _source(request: FitRequest, schema: Schema, key: str) -> NoiseSource:
 BEFORE = "The tree below is still the one for the settings before."
 
 
-def tree_on_page(asked: Sidebar, loaded: Loaded) -> Trained | None:
+def tree_on_page(asked: TreeSettings, loaded: Loaded) -> Trained | None:
     """Train what is asked for; returns the tree to draw: that one, or until it is there the one before, and says so.
 
     Its result says whom the rows in use protect, whatever rows stand in for them.
@@ -227,7 +227,7 @@ def path_task(request: FitRequest, loaded: Loaded, *, fold: bool) -> background.
     parts = parts_of(loaded.data)
     if parts is None:
         return None
-    train, test = map(light, parts)
+    train, test = map(without_caches, parts)
     unit = unit_in_use()
     fit_steps = PathSteps(train, test, loaded.role, fold=fold, unit=unit)
     wanted = {}
@@ -249,7 +249,7 @@ def _climbed(
     """The missing steps, a few at a time in a worker process."""
     chunks = [missing[start : start + TOGETHER] for start in range(0, len(missing), TOGETHER)]
     asked = steps([[wanted[key] for key in keys] for keys in chunks], None, stop)
-    for keys, found in zip(chunks, spread(fit_steps.steps, asked, background.WORKERS), strict=False):  # fewer after a stop
+    for keys, found in zip(chunks, parallel_map(fit_steps.steps, asked, background.WORKERS), strict=False):  # fewer after a stop
         for key, one in zip(keys, found, strict=True):
             yield key, background.Result(problem=one) if isinstance(one, DpvizError) else background.Result(one)
 

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.app.component import component, event_in, ignore
-from dpviz.app.parts import plain
+from dpviz.app.parts import escape_markdown
 from dpviz.app.widgets import on_demand
 from dpviz.charts.tree.svg import NodeNotes, draw_tree
 from dpviz.charts.tree.text import rule_list
@@ -59,7 +59,7 @@ def show_tree(
 
 def tree_text(tree: Tree) -> None:
     """The rules of a tree, a line each."""
-    st.markdown("\n".join(f"{number}. {plain(line.text)}" for number, line in enumerate(rule_list(tree), start=1)))
+    st.markdown("\n".join(f"{number}. {escape_markdown(line.text)}" for number, line in enumerate(rule_list(tree), start=1)))
 
 
 def chosen_node(key: str) -> str | None:

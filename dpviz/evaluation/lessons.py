@@ -14,7 +14,7 @@ import numpy as np
 
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import NotEnumerable
-from dpviz.evaluation.audit.evidence import AuditResult, PlannedLearner, typical
+from dpviz.evaluation.audit.evidence import AuditResult, BoundLearner, typical
 from dpviz.evaluation.audit.exact import Universe, node_distribution, outcome_of, published_part
 from dpviz.evaluation.audit.sources import Enumeration
 from dpviz.evaluation.audit.verify import verify
@@ -136,7 +136,7 @@ def growing_tree(epsilon: float, seed: int, steps: int) -> GrowingTree:
 def _grow(epsilon: float, seed: int, path: str, rows: np.ndarray) -> tuple[Grown, Any]:
     """The node at `path` with its distribution, and the key of what was drawn."""
     data = lesson_rows()
-    planned = PlannedLearner.of(DEFAULT, data.schema, epsilon=epsilon, depth=DEPTH, **LABELS_ONLY)
+    planned = BoundLearner.of(DEFAULT, data.schema, epsilon=epsilon, depth=DEPTH, **LABELS_ONLY)
     listing, drawing = Enumeration(), Simulation(seed_from(seed, int("1" + path.replace("L", "0").replace("R", "1"), 2)))
     growth = planned.prepare(data, listing)
     node = node_of(growth.root, rows, len(path))
@@ -349,7 +349,7 @@ def poisoned_stump(train: EncodedDataset, test: EncodedDataset, epsilon: float) 
     """
     if epsilon * train.n_rows > MOST_EXPONENT:
         raise NotEnumerable("Chances of unlikely trees round to 0 here.", remedy="Take fewer rows or a smaller epsilon.")
-    planned = PlannedLearner.of(DEFAULT, train.schema, epsilon=epsilon, depth=1, leaves="labels")
+    planned = BoundLearner.of(DEFAULT, train.schema, epsilon=epsilon, depth=1, leaves="labels")
     source = Enumeration()
     growth = planned.prepare(train, source)
     listed, _ = node_distribution(growth, growth.root, source)

@@ -19,7 +19,7 @@ from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.accounting.risk import Risk
 from dpviz.errors import DpvizError, ParameterError
 from dpviz.evaluation.metrics import clopper_pearson
-from dpviz.evaluation.repeat import Workers, checked_workers, fit_each, light
+from dpviz.evaluation.repeat import Workers, checked_workers, fit_each, without_caches
 from dpviz.learners import FitRequest, require_task
 from dpviz.models.tree import Forest
 from dpviz.progress import Progress, Stop, part_of
@@ -99,7 +99,7 @@ def draw(
         raise DpvizError("There are no rows to score.", remedy="Give at least one test row.")
     count = draws if request.spec.spends_epsilon else 1
     seeds = child_seeds(seed, count)
-    measure, how = partial(_scores, tuple(map(light, tests))), {"workers": workers, "progress": progress, "stop": stop}
+    measure, how = partial(_scores, tuple(map(without_caches, tests))), {"workers": workers, "progress": progress, "stop": stop}
     found = fit_each([request], train, seeds, measure, CHUNK, at_least=1, **how)
     accuracies, losses = zip(*(one for [one] in found), strict=True)
     return Draws(np.array(accuracies), request.at(seed=seeds[0]).fit(train), max(losses), count)
@@ -135,7 +135,7 @@ ALL_GROUPS, GROUP_STEP = 10, 1.1
 Distribution = tuple[np.ndarray, np.ndarray]
 
 
-def survival(below: np.ndarray, rows: int, epsilon: float) -> np.ndarray:
+def pure_dp_survival(below: np.ndarray, rows: int, epsilon: float) -> np.ndarray:
     """1 - T^k(u): the least probability that an event of probability 1 - u keeps.
 
     `below`: probabilities u in [0, 1].
@@ -147,7 +147,7 @@ def survival(below: np.ndarray, rows: int, epsilon: float) -> np.ndarray:
     While u <= 1/(1 + e^eps) a row multiplies u by e^eps, from then on it multiplies 1 - u by e^-eps. Any split of the k rows
     into these two is an upper bound on T^k, so a rounding error of the turning point can only make the result smaller.
     """
-    checked_loss("survival", "epsilon", epsilon)
+    checked_loss("pure_dp_survival", "epsilon", epsilon)
     u = np.asarray(below, dtype=np.float64)
     if rows == 0 or epsilon == 0:
         return 1 - u
@@ -183,16 +183,16 @@ def tight_bound(distribution: Distribution, rows: int, epsilon: float, delta: fl
     """
     values, at_most = distribution
     before = np.concatenate([[0.0], at_most[:-1]])
-    return float(np.diff(values, prepend=0.0) @ remains(before, rows, PrivacyLoss(epsilon, delta), risk))
+    return float(np.diff(values, prepend=0.0) @ probability_after_poisoning(before, rows, PrivacyLoss(epsilon, delta), risk))
 
 
-def remains(below: np.ndarray, rows: int, loss: PrivacyLoss, risk: Risk | None) -> np.ndarray:
+def probability_after_poisoning(below: np.ndarray, rows: int, loss: PrivacyLoss, risk: Risk | None) -> np.ndarray:
     """The least probability that events keep, which had probability 1 - `below` (increasing), after so many rows."""
     epsilon = loss.epsilon
     if loss.delta:
-        kept = np.clip(survival(below, min(rows, 1), rows * epsilon) - group_delta(rows, epsilon, loss.delta), 0, 1)
+        kept = np.clip(pure_dp_survival(below, min(rows, 1), rows * epsilon) - group_delta(rows, epsilon, loss.delta), 0, 1)
     else:
-        kept = survival(below, rows, epsilon)
+        kept = pure_dp_survival(below, rows, epsilon)
     if risk is not None and rows:
         kept = np.maximum(kept, risk.for_persons(_composed_rows(rows)).remains(below))
     return kept

@@ -50,7 +50,7 @@ def checked_workers(asker: str, workers: Workers) -> Workers:
     return workers if isinstance(workers, Executor) else checked_count(asker, "workers", workers, allowed=allowed)
 
 
-def spread(work: Callable[[T], R], tasks: Iterable[T], workers: Workers = 1) -> Iterator[R]:
+def parallel_map(work: Callable[[T], R], tasks: Iterable[T], workers: Workers = 1) -> Iterator[R]:
     """Yield the result of `work` on each task, in order.
 
     Raises WorkersEnded where a process was killed. Results that were yielded before stand, and the
@@ -106,7 +106,7 @@ def in_chunks(
     """
     chunks = [items[start : start + size] for start in range(0, len(items), size)]
     results: list[R] = []
-    for result in spread(work, steps(chunks, None, stop, at_least=at_least), workers):
+    for result in parallel_map(work, steps(chunks, None, stop, at_least=at_least), workers):
         results.append(result)
         if progress is not None:
             progress(min(1.0, len(results) * size / len(items)))
@@ -126,20 +126,20 @@ def fit_each(
     `size`: seeds between two looks at `stop`; `how` is for `in_chunks`.
     """
     away = how.get("workers", 1) != 1
-    fits = partial(_fits, tuple(requests), light(data) if away else data.with_cached_counts(), measure, away)
+    fits = partial(_fits, tuple(requests), without_caches(data) if away else data.with_cached_counts(), measure, away)
     return [found for chunk in in_chunks(fits, seeds, size, **how) for found in chunk]
 
 
 def _fits(
     requests: Sequence[FitRequest], data: EncodedDataset, measure: Measure[R], away: bool, seeds: Sequence[int]
 ) -> list[list[R]]:
-    rows = kept_here(data) if away else data
+    rows = process_local_copy(data) if away else data
     return [[measure(request.at(seed=seed).fit(rows), rows) for request in requests] for seed in seeds]
 
 
 def start_workers(workers: int) -> None:
-    """Start worker processes for `spread` ahead of need, which takes a second or two."""
-    for _ in spread(_import_learners, range(workers), workers):
+    """Start worker processes for `parallel_map` ahead of need, which takes a second or two."""
+    for _ in parallel_map(_import_learners, range(workers), workers):
         pass
 
 
@@ -149,14 +149,14 @@ def _import_learners(_: int) -> None:
     registry()
 
 
-def light(data: EncodedDataset) -> EncodedDataset:
+def without_caches(data: EncodedDataset) -> EncodedDataset:
     """The same rows without what is cheap to compute again; the fingerprint goes along."""
     lean = replace(data, report=None)
     lean.__dict__["fingerprint"] = data.fingerprint
     return lean
 
 
-def kept_here(data: EncodedDataset) -> EncodedDataset:
+def process_local_copy(data: EncodedDataset) -> EncodedDataset:
     """The copy of these rows that this process keeps: fits share its counts from one task to the next.
 
     The last two tables stay in memory until the process ends: for simulated and public rows, and for workers, which end soon.

@@ -79,7 +79,7 @@ class Resampled:
 
 
 @dataclass(frozen=True, eq=False)
-class Planted:
+class SyntheticTable:
     """Rows simulated from a schema: independent features, and a class drawn at the odds of the planted tree's leaf."""
 
     declared: Schema
@@ -115,7 +115,7 @@ class Planted:
 
 #: Where rows come from. `draw` gives (train, test), the same for the same seed; `n_public` of train is its number of rows as the
 #: schema would declare it.
-World = Resampled | Planted
+World = Resampled | SyntheticTable
 #: What is trained, and on how many rows; None: as many as the world has.
 Setup = tuple[FitRequest, int | None]
 
@@ -136,7 +136,7 @@ def fitted(
 
 def plant(
     schema: Schema, *, n_rows: int, strength: float, depth: int = 2, marginals: Marginals | None = None, seed: int
-) -> Planted:
+) -> SyntheticTable:
     """A world made from a schema alone.
 
     Raises ParameterError or SchemaError for arguments that cannot be simulated.
@@ -164,10 +164,10 @@ def plant(
             remedy="Declare a wider range or more categories for at least one feature.",
         )
     chances = strength * np.eye(n_classes) + (1 - strength) / n_classes
-    return Planted(schema, Tree(schema, root), tuple(map(tuple, chances.tolist())), n_rows, marginals)
+    return SyntheticTable(schema, Tree(schema, root), tuple(map(tuple, chances.tolist())), n_rows, marginals)
 
 
-def stand_in(schema: Schema, *, n_rows: int, seed: int) -> EncodedDataset:
+def synthetic_rows(schema: Schema, *, n_rows: int, seed: int) -> EncodedDataset:
     """Rows made from a schema alone, to look at where nobody may look at rows: uniform features, and a target they explain.
 
     Classes follow a planted tree; a number rises with every feature. Raises SchemaError where no feature can be divided.
@@ -300,7 +300,7 @@ class Expected:
     draws: int  #: Of how many draws so far
 
 
-def region(schema: Schema, *, n_rows: int, base_rate: float, strength: float, seed: int) -> Planted:
+def region(schema: Schema, *, n_rows: int, base_rate: float, strength: float, seed: int) -> SyntheticTable:
     """A world of this base rate, the share of the second class, in (0, 1): its tree gives the second class inside the region.
 
     Raises ParameterError, or SchemaError for a schema without two classes or without a feature that can be divided.
@@ -321,7 +321,7 @@ def region(schema: Schema, *, n_rows: int, base_rate: float, strength: float, se
     outside = max(0.0, (share - width * inside) / (1 - width))
     frequent_and_rare = [(1 - rare, rare) for rare in (outside, inside)]
     chances = frequent_and_rare if base_rate <= 0.5 else [pair[::-1] for pair in frequent_and_rare]
-    return Planted(known, rule, tuple(chances), n_rows, {})
+    return SyntheticTable(known, rule, tuple(chances), n_rows, {})
 
 
 def _inside(schema: Schema, share: float, rng: np.random.Generator) -> Node:
@@ -376,7 +376,7 @@ def _summed_up(strength: str, always: float, lines: np.ndarray) -> Expected:
     return Expected(strength, best, always, always + float(np.median(gains)), found, better, draws=len(lines))
 
 
-def _outcome(world: Planted, request: FitRequest, rare: int, seed: int) -> tuple[float, float, float, float]:
+def _outcome(world: SyntheticTable, request: FitRequest, rare: int, seed: int) -> tuple[float, float, float, float]:
     """What the two questions find, accuracy of always saying the frequent class, accuracy and found share of one tree."""
     [(result, _, test)] = fitted(world, [(request, None)], seed, noise=seed % 2**31)
     is_rare, inside = test.target == rare, world.rule.predict(test) == 1

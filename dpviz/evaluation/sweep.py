@@ -13,7 +13,7 @@ import numpy as np
 
 from dpviz.errors import DpvizError, ParameterError
 from dpviz.evaluation.metrics import OF_CLASSES, OF_NUMBERS, metrics
-from dpviz.evaluation.repeat import Workers, checked_workers, light, spread
+from dpviz.evaluation.repeat import Workers, checked_workers, parallel_map, without_caches
 from dpviz.learners import FitRequest, get_learner, require_task
 from dpviz.learners.request import encoded_in_memory
 from dpviz.learners.variants import parse_variant
@@ -284,7 +284,7 @@ def run_batches(
     """Rows batch by batch, as they finish. After a stop no further batch is started. Raises what `fit` raises."""
     grid.require_plans(data.schema)
     try:
-        yield from spread(partial(_run, grid, light(data)), steps(batches, None, stop), workers)
+        yield from parallel_map(partial(_run, grid, without_caches(data)), steps(batches, None, stop), workers)
     finally:  # they may be private: a server keeps no part of them
         _SPLITS.clear()
 

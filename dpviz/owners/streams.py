@@ -32,8 +32,8 @@ from dpviz.training.boosting.rounds import Rounds, boosted_model
 from dpviz.training.estimate.testing import plan_with_test
 from dpviz.training.params import Settings, make_params
 
-WAYS = ("stop", "new rows alone", "filter", "from the start")
-_STOP, _ALONE, _FILTER, _START = WAYS
+STRATEGIES = ("stop", "new rows alone", "filter", "from the start")
+_STOP, _ALONE, _FILTER, _START = STRATEGIES
 GROUPS = ("old", "new", "all")
 
 
@@ -69,7 +69,7 @@ def stream_of(train: EncodedDataset, test: EncodedDataset, feature: str, share: 
 
 
 @dataclass(frozen=True)
-class Course:
+class StreamRun:
     """The result of training on a stream."""
 
     way: str
@@ -102,8 +102,8 @@ def train_on_stream(
     progress: Progress | None = None,
     stop: Stop | None = None,
     **params: Any,
-) -> Course:
-    """Train on a stream in one of WAYS.
+) -> StreamRun:
+    """Train on a stream in one of STRATEGIES.
 
     Parameters
     ----------
@@ -131,15 +131,15 @@ def train_on_stream(
     values = [training.run(tree) for tree in all_steps(range(training.n_trees), progress, stop)]
     model = boosted_model(training.trees, training.loss, training.initial, values)
     errors = _errors(model, stream, training.loss.n_scores)
-    return Course(way, model, Ledger(training.event), training.regular, errors, training.left())
+    return StreamRun(way, model, Ledger(training.event), training.regular, errors, training.left())
 
 
 class _Training:
     """The rounds, and the rows present in each. Private."""
 
     def __init__(self, stream: Stream, way: str, settings: Settings, given: dict[str, Any], source: Simulation) -> None:
-        if way not in WAYS:
-            raise ParameterError("train_on_stream", "way", way, f"one of {', '.join(map(repr, WAYS))}")
+        if way not in STRATEGIES:
+            raise ParameterError("train_on_stream", "way", way, f"one of {', '.join(map(repr, STRATEGIES))}")
         if "filter" in given:
             raise ParameterError("train_on_stream", "filter", given["filter"], "left out: the way says it")
         params = make_params(s_gbdt.Params, s_gbdt.NAME, {**given, "filter": way == _FILTER})

@@ -112,7 +112,7 @@ class DuckDB(Database):
             raise EngineError("address", what, remedy=remedy)
         names = ("enable_external_access", "autoinstall_known_extensions", "python_enable_replacements")
         settings = dict.fromkeys(names, "false") | {"temp_directory": "", "lock_configuration": "true"}
-        with in_our_words("DuckDB"):
+        with redact_database_errors("DuckDB"):
             self._base = duckdb.connect(path, read_only=True, config=settings)
 
     def schema(self, table: Sequence[str]) -> pa.Schema:
@@ -120,14 +120,14 @@ class DuckDB(Database):
         wanted = " AND ".join(f"{name} = ?" for name in ("table_name", "schema_name", "database_name")[: len(table)])
         if len(table) == 1:
             wanted += " AND schema_name = current_schema() AND database_name = current_database()"
-        with in_our_words("DuckDB"):
+        with redact_database_errors("DuckDB"):
             if not self._base.execute(f"SELECT 1 FROM duckdb_columns() WHERE {wanted}", list(reversed(table))).fetchall():
                 raise EngineError("table", NO_TABLE, remedy="Give the name as the engine writes it, with its schema if need be.")
             return self._reader(f"SELECT * FROM {_named(table)} LIMIT 0", 1).schema
 
     def batches(self, statement: str, n_rows: int) -> Iterator[pa.RecordBatch]:
         """Rows, in Arrow batches."""
-        with in_our_words("DuckDB"):
+        with redact_database_errors("DuckDB"):
             reader = asked(lambda: self._reader(statement, n_rows), self._base.interrupt)
             while (batch := asked(lambda: next(reader, None), self._base.interrupt)) is not None:
                 yield batch
@@ -162,7 +162,7 @@ class PostgreSQL(Database):
         given = {"user": address.user, "host": address.host, "port": address.port, "dbname": address.database}
         given |= {"application_name": "dpviz", "client_encoding": "utf8"}
         wanted = " ".join(f"{name}={_quoted(str(value))}" for name, value in given.items() if value)
-        with in_our_words("PostgreSQL", *self._lost):
+        with redact_database_errors("PostgreSQL", *self._lost):
             self._base = dbapi.connect(wanted, autocommit=True)
             for name, value in self._SETTINGS.items():
                 self._execute(f"SET {name} = {value}")
@@ -176,7 +176,7 @@ class PostgreSQL(Database):
         """Types of the columns; decimals come as texts, and are made numbers here where their digits are declared."""
         import pyarrow as pa
 
-        with in_our_words("PostgreSQL", *self._lost):
+        with redact_database_errors("PostgreSQL", *self._lost):
             columns = self._execute(self._COLUMNS, [_named(table)])
             if not columns:
                 raise EngineError("table", NO_TABLE, remedy="Give the name as the engine writes it, with its schema if need be.")
@@ -191,7 +191,7 @@ class PostgreSQL(Database):
 
     def batches(self, statement: str, n_rows: int) -> Iterator[pa.RecordBatch]:
         """Rows, in Arrow batches."""
-        with in_our_words("PostgreSQL", *self._lost), self._base.cursor() as cursor:
+        with redact_database_errors("PostgreSQL", *self._lost), self._base.cursor() as cursor:
             asked(lambda: cursor.execute(statement), cursor.adbc_cancel)
             reader = cursor.fetch_record_batch()
             while (batch := asked(lambda: next(reader, None), cursor.adbc_cancel)) is not None:
@@ -232,7 +232,7 @@ def asked(ask: Callable[[], T], cancel: Callable[[], None]) -> T:
             raise
 
 
-def in_our_words(engine: str, *lost: type[Exception]) -> AbstractContextManager[None]:
+def redact_database_errors(engine: str, *lost: type[Exception]) -> AbstractContextManager[None]:
     """Whatever a driver raises becomes one error that quotes nothing; `lost` are types of a connection that is gone."""
 
     def in_words(error: Exception) -> DpvizError:

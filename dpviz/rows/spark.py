@@ -27,7 +27,7 @@ from pyspark.sql.window import Window
 from dpviz.errors import EngineError
 from dpviz.rows.address import Address
 from dpviz.rows.cluster import CELLS, KEPT, WHOSE, Batches, ClusterRows, PartFunction, together
-from dpviz.rows.databases import NO_TABLE, checked_columns, in_our_words
+from dpviz.rows.databases import NO_TABLE, checked_columns, redact_database_errors
 from dpviz.table.encode import several_spellings
 from dpviz.table.schema import Schema
 
@@ -41,7 +41,7 @@ class SparkTable:
     """A session of Spark."""
 
     def __init__(self, address: Address) -> None:
-        with in_our_words("Spark"):
+        with redact_database_errors("Spark"):
             _forget_killed()
             self._is_own = SparkSession.getActiveSession() is None
             begun = SparkSession.builder.appName("dpviz").config("spark.io.encryption.enabled", "true")
@@ -51,7 +51,7 @@ class SparkTable:
 
     def schema(self, table: Sequence[str]) -> pa.Schema:
         """Types of the columns."""
-        with in_our_words("Spark"):
+        with redact_database_errors("Spark"):
             if not self.session.catalog.tableExists(_named(table)):
                 raise EngineError("table", NO_TABLE, remedy="Give the name as the engine writes it, with its schema if need be.")
             return to_arrow_schema(self.session.table(_named(table)).schema)
@@ -64,13 +64,13 @@ class SparkTable:
 
     def read(self, table: Sequence[str], columns: Sequence[str], order: str = "") -> Iterator[pa.RecordBatch]:
         """These columns of every row, part by part."""
-        with in_our_words("Spark"):
+        with redact_database_errors("Spark"):
             for content in _part_by_part(self.frame(table, columns, order)):
                 yield from (batch.rename_columns([*columns]) for batch in pa.ipc.open_stream(content))
 
     def count(self, table: Sequence[str]) -> int:
         """How many rows there are."""
-        with in_our_words("Spark"):
+        with redact_database_errors("Spark"):
             return int(self.session.table(_named(table)).count())
 
     def close(self) -> None:
@@ -108,7 +108,7 @@ def spark_rows(address: Address, schema: Schema, person: str | None, rows_per_pe
         found = table.schema(address.table)
         whose = [name for name in (schema.person if person is None else person,) if name is not None]
         columns = checked_columns(found, [*schema.feature_names, schema.target.name, *whose], address.order)
-        with in_our_words("Spark"):
+        with redact_database_errors("Spark"):
             frame = table.frame(address.table, columns, address.order)
         return ClusterRows(SparkSource(frame, tuple(found.names), table, columns), schema, person, rows_per_person)
     except BaseException:

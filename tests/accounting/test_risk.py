@@ -16,7 +16,7 @@ from dpviz.accounting.gaussian import priced_rounds
 from dpviz.accounting.guarantee import for_unit, guarantee
 from dpviz.accounting.risk import Risk, StatedRisk, check_risks, risk_entries
 from dpviz.errors import DocumentError, ParameterError
-from dpviz.evaluation.audit.evidence import PlannedLearner
+from dpviz.evaluation.audit.evidence import BoundLearner
 from dpviz.evaluation.audit.exact import Universe, whole_distribution
 from dpviz.evaluation.audit.sources import Enumeration
 from dpviz.table.strict_json import read
@@ -129,7 +129,7 @@ def test_what_is_no_share_or_count_is_refused():
 @cache
 def laws_of(epsilon, depth):
     universe = Universe(bins=(2,), max_rows=4, depth=depth)
-    planned = PlannedLearner.of("pf-tree", universe.schema, epsilon=epsilon, depth=depth, leaves="labels")
+    planned = BoundLearner.of("pf-tree", universe.schema, epsilon=epsilon, depth=depth, leaves="labels")
     laws = [whole_distribution(planned, universe.dataset(index), Enumeration()) for index in range(len(universe.keys))]
     data = universe.dataset(int(np.argmax(universe.counts.sum(axis=1))))
     return universe, laws, Risk(planned.fit(data, dpviz.privacy.source.Simulation(1)).event)

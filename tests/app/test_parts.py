@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dpviz.app import parts
-from dpviz.app.parts import literal, names_text, plain
+from dpviz.app.parts import as_code, escape_markdown, names_text
 
 
 @pytest.mark.parametrize(
@@ -26,20 +26,20 @@ from dpviz.app.parts import literal, names_text, plain
     ],
 )
 def test_a_name_is_code(name: str, shown: str) -> None:
-    assert literal(name) == shown
+    assert as_code(name) == shown
 
 
 def test_no_mark_of_markdown_stays_bare_and_lines_become_one_sentence() -> None:
     for letter in "\\`*_{}[]()<>#+-.!|~$:&=^@/\"'":
-        assert plain(f"x {letter} y") == f"x \\{letter} y"
-    assert plain("one\n\n# two") == "one \\# two"
+        assert escape_markdown(f"x {letter} y") == f"x \\{letter} y"
+    assert escape_markdown("one\n\n# two") == "one \\# two"
 
 
 def test_icons_arrows_and_links_are_broken_up_and_other_texts_carry_nothing_unseen() -> None:
     for text in (":material/x:", ":streamlit:", "x -> y", "<=", "~= y", "_www.x.y", "WWW.x.y", "a@b.c", "ftp://x"):
-        assert "\u2060" in plain(text), text
+        assert "\u2060" in escape_markdown(text), text
     for text in ("pf-tree", "add/remove", "a->b", "3-5", "12:30", ":red[b]", "1 - 2", "x = y", "at @ y"):
-        assert "\u2060" not in plain(text), text
+        assert "\u2060" not in escape_markdown(text), text
 
 
 def test_many_names_are_counted() -> None:

@@ -17,7 +17,7 @@ from typing import Any
 from playwright.sync_api import sync_playwright
 
 from dpviz.charts.publish.report import Signed, report_html
-from dpviz.io.exports.contract import Exportable
+from dpviz.io.exports.contract import ExportInput
 from dpviz.io.samples import load_sample
 from dpviz.learners import FitRequest
 from dpviz.release.register import Register
@@ -67,7 +67,7 @@ def print_report(browser: Any) -> Iterator[Path]:
     signed = Signed(entry.data_set, entry.finished[:10], "The statistician of the health check")
     page = browser.new_page(viewport=A4)
     page.emulate_media(media="print")
-    page.set_content(report_html(Exportable(Path(entry.file).read_text(encoding="utf-8")), signed))
+    page.set_content(report_html(ExportInput(Path(entry.file).read_text(encoding="utf-8")), signed))
     page.add_style_tag(content="body { padding: 16mm }")
     for number, others in ((1, ".annex, .annex ~ *"), (2, "main > :has(~ .annex)")):
         hidden = page.add_style_tag(content=f"{others} {{ display: none }}")

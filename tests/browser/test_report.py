@@ -8,7 +8,7 @@ import pytest
 
 import dpviz
 from dpviz.charts.publish.report import Signed, report_html
-from dpviz.io.exports.contract import Exportable
+from dpviz.io.exports.contract import ExportInput
 from dpviz.io.samples import load_sample
 
 pytestmark = [pytest.mark.browser, pytest.mark.verify]
@@ -61,7 +61,7 @@ SMALLEST = """() => {
 def report() -> str:
     """Of a tree with names that are cut and more levels than a page has room for, and of a data set with a long name."""
     data = dpviz.encode(*load_sample("loans"))
-    given = Exportable(dpviz.fit("pf-tree", data, epsilon=5.0, max_depth=6, seed=3).to_json())
+    given = ExportInput(dpviz.fit("pf-tree", data, epsilon=5.0, max_depth=6, seed=3).to_json())
     return report_html(given, Signed("Loan applications at the savings bank of the whole district", "2026-01-31", "Officer"))
 
 

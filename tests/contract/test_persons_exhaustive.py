@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dpviz.accounting.guarantee import epsilon_of_row
-from dpviz.evaluation.audit.evidence import PlannedLearner
+from dpviz.evaluation.audit.evidence import BoundLearner
 from dpviz.evaluation.audit.exact import NodeLaws, Universe
 from dpviz.learners import FitRequest
 
@@ -45,7 +45,7 @@ def test_no_output_tells_a_person_by_more_than_was_asked_for(name, depth, given,
     universe = Universe((2, 2) if depth else (2,), depth=max(1, depth), max_rows=rows + 1)
     whole = FitRequest.of(name, epsilon=ASKED, depth=1, max_depth=1, **given)
     part = epsilon_of_row(ASKED, rows)
-    planned = PlannedLearner.of(name, universe.schema, epsilon=part, depth=1, **given)
+    planned = BoundLearner.of(name, universe.schema, epsilon=part, depth=1, **given)
     of_person = whole.plan(replace(universe.schema, rows_per_person=rows))
     assert of_person.shares == planned.plan.shares
     laws, kinds = NodeLaws(planned, universe.kinds), range(universe.kinds.n_rows)

@@ -18,7 +18,7 @@ from dpviz.accounting.events import Free, GaussianRounds, PureDP, RandomPartitio
 from dpviz.accounting.risk import Risk
 from dpviz.errors import DpvizError, ParameterError, UnknownName
 from dpviz.evaluation.attacks import ATTACKS, attack_curve
-from dpviz.evaluation.audit.evidence import PlannedLearner
+from dpviz.evaluation.audit.evidence import BoundLearner
 from dpviz.evaluation.audit.exact import Universe
 from dpviz.evaluation.audit.sources import Enumeration
 from dpviz.evaluation.poisoning import (
@@ -35,7 +35,7 @@ from dpviz.evaluation.poisoning import (
     draw,
     group_delta,
     published_bound,
-    survival,
+    pure_dp_survival,
     tight_bound,
 )
 from dpviz.learners import FitRequest, fit
@@ -70,8 +70,9 @@ def stepped(u: np.ndarray, rows: int, epsilon: float) -> np.ndarray:
 @pytest.mark.parametrize("rows", [0, 1, 2, 7, 40])
 def test_survival_is_one_minus_k_steps_and_keeps_its_digits(epsilon: float, rows: int) -> None:
     u = np.linspace(0, 1, 401)
-    np.testing.assert_allclose(survival(u, rows, epsilon), 1 - stepped(u, rows, epsilon), rtol=1e-9, atol=1e-12)
-    assert survival(np.array([0.5]), 100, 1.0)[0] == pytest.approx(0.5 * math.exp(-100), rel=1e-12)  # 1 - T^k(u) shows none
+    np.testing.assert_allclose(pure_dp_survival(u, rows, epsilon), 1 - stepped(u, rows, epsilon), rtol=1e-9, atol=1e-12)
+    (left,) = pure_dp_survival(np.array([0.5]), 100, 1.0)  # 1 - T^k(u) shows none
+    assert left == pytest.approx(0.5 * math.exp(-100), rel=1e-12)
 
 
 @given(draws_of, row_counts, epsilons)
@@ -82,7 +83,7 @@ def test_the_tight_bound_lies_between_the_published_one_and_the_mean_and_falls_w
     assert tight_bound(law, rows + 1, epsilon) <= tight + 1e-12
     assert tight_bound(law, 0, epsilon) == pytest.approx(mean)
     assert tight_bound(distribution_of(np.full(3, draws[0])), rows, epsilon) == pytest.approx(draws[0]), "a constant stays"
-    now, then = (survival(law[1], k, epsilon) for k in (rows, rows + 1))
+    now, then = (pure_dp_survival(law[1], k, epsilon) for k in (rows, rows + 1))
     assert ((then >= 0) & (then <= now * (1 + 1e-12)) & (now <= 1 + 1e-9)).all()
 
 
@@ -119,7 +120,7 @@ def test_the_group_s_delta_adds_up_and_nothing_is_said_of_rows_that_are_not_alik
         assert not Risk(event).for_rows(2).remains(np.array([0.0, 0.1])).any()
     coin, even = Risk(RandomPartition((FLIP, NONE), (0.5, 0.5))), np.array([0.5])
     for rows in (1, 3):
-        assert coin.for_rows(rows).remains(even)[0] > 1.1 * survival(even, rows, 0.3)[0]
+        assert coin.for_rows(rows).remains(even)[0] > 1.1 * pure_dp_survival(even, rows, 0.3)[0]
     assert not coin.for_rows(41).remains(even).any()
 
 
@@ -128,7 +129,7 @@ def test_the_group_s_delta_adds_up_and_nothing_is_said_of_rows_that_are_not_alik
 @pytest.mark.parametrize("epsilon", [0.3, 2.0])
 @pytest.mark.parametrize("universe", [Universe((2, 2), max_rows=3), Universe((3,), numeric=True, max_rows=4)], ids=str)
 def test_no_data_set_of_a_universe_falls_below_the_bound(name: str, given: dict, epsilon: float, universe: Universe) -> None:
-    planned, source = PlannedLearner.of(name, universe.schema, epsilon=epsilon, depth=1, **given), Enumeration()
+    planned, source = BoundLearner.of(name, universe.schema, epsilon=epsilon, depth=1, **given), Enumeration()
     kinds = universe.kinds
     test = kinds.take(np.repeat(np.arange(kinds.n_rows), np.arange(kinds.n_rows)), share=1.0)  # rows of no symmetry
     laws: list[dict[float, float]] = []
@@ -158,7 +159,7 @@ def test_no_data_set_of_a_universe_falls_below_the_bound(name: str, given: dict,
 def test_steps_keep_what_their_mechanism_keeps(rows: int) -> None:
     below = np.array([0.0, 1e-3, 0.01, 0.1, 0.5, 0.9])
     gaussian = norm.sf(norm.ppf(below) + rows * 3 / 60)
-    for step, exact in ((rounds(1.0, 1e-6, 60.0, 1.0, 9), gaussian), (FLIP, survival(below, rows, 0.3))):
+    for step, exact in ((rounds(1.0, 1e-6, 60.0, 1.0, 9), gaussian), (FLIP, pure_dp_survival(below, rows, 0.3))):
         found = Risk(step).for_rows(rows).remains(below)
         np.testing.assert_array_less(found, exact + 1e-9)
         np.testing.assert_allclose(found, exact, atol=2e-3)

@@ -22,13 +22,13 @@ from tests.support.paths import ROOT
 def test_the_last_two_tables_stay_with_their_counts(monkeypatch):
     monkeypatch.setattr(workers, "_KEPT", {})
     data = clinic()
-    kept = workers.kept_here(data)
+    kept = workers.process_local_copy(data)
     assert kept.caches_counts
-    assert workers.kept_here(workers.light(data)) is kept
-    assert workers.kept_here(replace(data, not_row_wise="chosen")) is not kept  # same rows, another claim
-    workers.kept_here(data.take(slice(0, 50), share=0.5))
+    assert workers.process_local_copy(workers.without_caches(data)) is kept
+    assert workers.process_local_copy(replace(data, not_row_wise="chosen")) is not kept  # same rows, another claim
+    workers.process_local_copy(data.take(slice(0, 50), share=0.5))
     assert len(workers._KEPT) == 2
-    assert workers.kept_here(data) is not kept
+    assert workers.process_local_copy(data) is not kept
 
 
 @pytest.mark.slow
@@ -56,8 +56,8 @@ def doubled(number):
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no such signal")
 def test_a_killed_worker_is_said_and_the_next_work_finds_new_ones():
     with pytest.raises(WorkersEnded, match="A worker process ended before its work was done; it was killed, or memory ran out"):
-        list(workers.spread(doubled, range(8), 2))
-    assert list(workers.spread(doubled, (1, 2), 2)) == [2, 4]
+        list(workers.parallel_map(doubled, range(8), 2))
+    assert list(workers.parallel_map(doubled, (1, 2), 2)) == [2, 4]
 
 
 STAYS = """

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from dpviz.charts.publish.exports import SVG
 from dpviz.errors import NotExported
 from dpviz.io.exports import FORMS, contract
-from dpviz.io.exports.contract import Exportable, WrittenForm, require_fit
+from dpviz.io.exports.contract import ExportInput, WrittenForm, require_fit
 from dpviz.io.exports.sql import TABLE, identifier, quotient
 from dpviz.models.document import model_body
 from dpviz.models.new_rows import answers
@@ -39,7 +39,7 @@ from tests.support.hostile_exports import NAMES, written
 TARGETS = {form.name: form for form in FORMS}
 
 
-def fits(form: WrittenForm, given: Exportable) -> bool:
+def fits(form: WrittenForm, given: ExportInput) -> bool:
     try:
         require_fit(form, given)
     except NotExported:
@@ -105,9 +105,9 @@ def grown(schema: Schema, rng: np.random.Generator, depth: int) -> Node:
     return Branch(rule, grown(schema, rng, depth - 1), grown(schema, rng, depth - 1))
 
 
-def exportable_of(model: Any) -> Exportable:
+def exportable_of(model: Any) -> ExportInput:
     body = {"format": "dpviz-tree/1", "kind": model.kind, **model_body(model), "schema": model.schema.to_dict()}
-    return Exportable(json.dumps(body))
+    return ExportInput(json.dumps(body))
 
 
 @pytest.mark.slow
@@ -194,7 +194,7 @@ def test_a_model_that_is_too_large_or_no_single_tree_is_refused_in_words():
     with pytest.raises(NotExported, match="cannot tell the columns 'Age' and 'age' apart"):
         contract.export(TARGETS["sqlite"], document(Tree(capitals, Leaf(0))))
     with pytest.raises(NotExported, match="name of an answer"):
-        contract.export(TARGETS["sqlite"], Exportable(document(Tree(capitals, Leaf(0))).text, key="P_A"))
+        contract.export(TARGETS["sqlite"], ExportInput(document(Tree(capitals, Leaf(0))).text, key="P_A"))
 
 
 # --- names

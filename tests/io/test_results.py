@@ -19,7 +19,7 @@ from dpviz.accounting.events import (
 )
 from dpviz.accounting.ledger import Ledger, ledger_entries, ledger_from
 from dpviz.errors import DocumentError, DpvizError, NotExported
-from dpviz.io.exports.contract import Exportable
+from dpviz.io.exports.contract import ExportInput
 from dpviz.io.results import result_from_json
 from dpviz.learners import learner_names, registry
 from dpviz.table.strict_json import parse_json, without_infinity
@@ -181,7 +181,7 @@ def test_an_assignment_in_a_file_is_believed_only_where_its_own_settings_make_it
     result = fitted("pf-tree", n_rows=600, leaves="honest")
     document = json.loads(result.to_json())
     assert result_from_json(json.dumps(document)).ledger == result.ledger
-    assert Exportable(json.dumps(document)).verdict.risk.guesses() == pytest.approx(result.risk.guesses())
+    assert ExportInput(json.dumps(document)).verdict.risk.guesses() == pytest.approx(result.risk.guesses())
     for entry in document["privacy"]["ledger"]:
         entry["chances"] = [0.02 if entry["path"][0] == "A" else 0.49]
     del document["privacy"]["risk"]  # what it states is checked, and would be too little or too much
@@ -189,5 +189,5 @@ def test_an_assignment_in_a_file_is_believed_only_where_its_own_settings_make_it
     again = result_from_json(text)
     assert again.ledger.guarantee == result.ledger.guarantee
     assert again.risk.guesses() > result.risk.guesses()
-    assert Exportable(text).verdict.risk.guesses() == again.risk.guesses()
+    assert ExportInput(text).verdict.risk.guesses() == again.risk.guesses()
     assert not any(step.probabilities for step in placed_steps(again.ledger.event))

@@ -11,7 +11,7 @@ import dpviz
 from dpviz.accounting.events import GaussianRounds, Parallel
 from dpviz.errors import Cancelled, DpvizError, ParameterError, UnknownName
 from dpviz.evaluation.metrics import measured_numbers
-from dpviz.owners.streams import WAYS, stream_of, train_on_stream
+from dpviz.owners.streams import STRATEGIES, stream_of, train_on_stream
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 
@@ -20,7 +20,7 @@ NUMBER = Schema(FEATURES, NumericTarget("y", 0, 40), n_public=2000)
 CLASSES = Schema(FEATURES, ClassTarget("y", ("no", "yes")), n_public=2000)
 FEW = {"epsilon": 3.0, "seed": 4, "rounds": 40, "extra_rounds": 40, "sampling": 1.0}
 NO_FILTER = {"epsilon": 3.0, "seed": 4, "rounds": 40, "sampling": 1.0, "filter": False, "max_depth": 6}
-every_way = pytest.mark.parametrize("way", WAYS)
+every_way = pytest.mark.parametrize("way", STRATEGIES)
 
 
 def numbers(n_rows=2000, seed=3):

@@ -4,12 +4,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpviz
-from dpviz.app.explorations import AGREED
+from dpviz.app.explorations import CONSENT
 from dpviz.app.prepared import Prepared
 from dpviz.app.schema_draft import SchemaDraft
 from dpviz.app.state import require_not_private
 from dpviz.errors import DpvizError
-from dpviz.evaluation.simulate import stand_in
+from dpviz.evaluation.simulate import synthetic_rows
 from dpviz.release.register import Register
 from dpviz.table.role import DataRole
 from dpviz.table.schema import CategoricalFeature, NumericFeature, NumericTarget, Schema
@@ -85,7 +85,7 @@ def test_no_page_looks_at_private_rows_before_somebody_agrees_once_which_can_be_
     assert register.uncovered_uses() == ()
     click(test, "Look at them and record it")
     assert "You look at the private rows" in texts(test)
-    assert test.session_state[AGREED] == in_use(DataRole.PRIVATE).data.identity
+    assert test.session_state[CONSENT] == in_use(DataRole.PRIVATE).data.identity
     looks = [item.times for item in register.uncovered_uses()]
     assert looks == [1] * (page == "tree")
     click(test, "Back to simulated rows")
@@ -95,7 +95,7 @@ def test_no_page_looks_at_private_rows_before_somebody_agrees_once_which_can_be_
 
 def test_what_stands_in_for_private_rows_follows_from_the_schema_alone():
     numbers = Schema((NumericFeature("x", 0, 9), CategoricalFeature("c", ("a", "b"))), NumericTarget("y", 10, 20))
-    rows = stand_in(numbers, n_rows=500, seed=1)
+    rows = synthetic_rows(numbers, n_rows=500, seed=1)
     assert rows.n_rows == rows.schema.n_public == 500
     assert 10 <= rows.target.min() < rows.target.max() <= 20
-    assert rows.fingerprint == stand_in(numbers, n_rows=500, seed=1).fingerprint
+    assert rows.fingerprint == synthetic_rows(numbers, n_rows=500, seed=1).fingerprint

@@ -5,7 +5,7 @@ from functools import cache
 import pytest
 
 from dpviz.app.frame import PLAN_TAB
-from dpviz.app.parts import plain
+from dpviz.app.parts import escape_markdown
 from dpviz.app.state import Loaded
 from dpviz.charts.budget import split_of, split_sentence
 from dpviz.io.samples import load_sample
@@ -44,7 +44,7 @@ def test_a_learner_of_each_kind_is_drawn_measured_against_the_mean_and_its_budge
     views = test.main.get("bidi_component")
     assert trained.result.learner == name
     assert "most frequent" not in said
-    assert plain(split_sentence(split_of(trained.result))) in said
+    assert escape_markdown(split_sentence(split_of(trained.result))) in said
     if role is PRIVATE:
         assert trained.held_out is None
         assert "held\\-out" not in said

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from dpviz import model_from_json
 from dpviz.app import share_map
 from dpviz.app.held_out import HeldOut
-from dpviz.app.parts import plain
+from dpviz.app.parts import escape_markdown
 from dpviz.app.training import RERUNS as SLOT
 from dpviz.charts.budget import split_of, split_sentence
 from dpviz.charts.publish.test_result import result_sentences
@@ -61,7 +61,7 @@ def test_a_learner_of_each_kind_is_drawn_and_looks_no_more_guaranteed_than_it_is
     test = drawn(name, role)
     said = texts(test)
     if why := refusal(name, role):
-        assert any(plain(why) in text for kind, text in said_in_boxes(test) if kind == "error")
+        assert any(escape_markdown(why) in text for kind, text in said_in_boxes(test) if kind == "error")
         return
     trained = tree_on_screen(test)
     result = trained.result
@@ -84,7 +84,7 @@ def test_a_learner_of_each_kind_is_drawn_and_looks_no_more_guaranteed_than_it_is
     assert ("Not guaranteed, because" in boxes) == (not would)
     assert "Guaranteed: ε" not in boxes  # nothing on this page is released
     assert result.claim.because in shown(test)
-    assert plain(split_sentence(split_of(result))) in said
+    assert escape_markdown(split_sentence(split_of(result))) in said
     (bar,) = [json.loads(view.proto.json) for view in test.main.get("bidi_component") if view.key == "split"]
     movable = MovableShares.of(trained.asked.request, result.schema)
     assert bar["shares"] == ([] if movable is None else pytest.approx([share for share in movable.automatic if share]))
@@ -174,7 +174,7 @@ def test_who_pays_for_the_noise_is_asked_for_and_said_per_group():
 @pytest.mark.parametrize("role", list(DataRole))
 def test_the_private_test_result_is_said_in_words(role):
     test = drawn("pf-tree", role)
-    assert plain(result_sentences(tree_on_screen(test).result.test_report, ROW)[0]) in texts(test)
+    assert escape_markdown(result_sentences(tree_on_screen(test).result.test_report, ROW)[0]) in texts(test)
 
 
 @pytest.mark.parametrize("role", [DataRole.SIMULATED, DataRole.PRIVATE])

@@ -7,7 +7,7 @@ import re
 import jsonschema
 import pytest
 
-from dpviz.io.exports.contract import Exportable
+from dpviz.io.exports.contract import ExportInput
 from dpviz.learners import FitRequest, fit
 from dpviz.models.document import _READERS, BODIES, model_from_json
 from dpviz.release.records import RegisterReference
@@ -83,11 +83,11 @@ def test_a_release_that_no_register_counts_says_so_and_a_simulation_has_nothing_
     released = fit("pf-tree", rows_of(schema_with_stand_ins()), epsilon=1.0, accept_rows=True)
     document = json.loads(released.to_json())
     assert (document["register"], is_recorded(document)) == (None, False)
-    assert UNRECORDED in Exportable(released.to_json()).verdict.because
-    assert any(UNRECORDED in fact for fact in Exportable(released.to_json()).facts)
+    assert UNRECORDED in ExportInput(released.to_json()).verdict.because
+    assert any(UNRECORDED in fact for fact in ExportInput(released.to_json()).facts)
     simulated = json.loads(fit("pf-tree", rows_of(schema_with_stand_ins()), epsilon=1.0, seed=1).to_json())
     assert "register" not in simulated
-    assert UNRECORDED not in Exportable(json.dumps(simulated)).verdict.because
+    assert UNRECORDED not in ExportInput(json.dumps(simulated)).verdict.because
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import dpviz
-from dpviz.app.explorations import AGREED
+from dpviz.app.explorations import CONSENT
 from dpviz.charts.publish.report import report_html
-from dpviz.io.exports.contract import Exportable
+from dpviz.io.exports.contract import ExportInput
 from dpviz.io.results import result_from_json
 from dpviz.release.register import Register
 from dpviz.results.exports import export, export_names
@@ -65,7 +65,7 @@ def test_every_export_leads_with_the_patient(document, name):
 
 
 def test_page_one_of_the_report_leads_with_the_patient(document):
-    page_one, annex = report_html(Exportable(document)).split('<h1 class="annex">')
+    page_one, annex = report_html(ExportInput(document)).split('<h1 class="annex">')
     leads(page_one)
     leads(annex.split('<script type="application/json"')[0])
 
@@ -75,8 +75,8 @@ def test_the_register_says_it_for_a_file_of_before_that_does_not(document):
     del older["privacy"]["per_person"], older["learner"]["settings"]["rows_per_person"]
     older["learner"]["settings"]["epsilon"] = 1.0
     text = json.dumps(older)
-    assert "88 times in 100" not in report_html(Exportable(text))
-    leads(report_html(Exportable(text, Unit(3, "one patient"))).split('<h1 class="annex">')[0])
+    assert "88 times in 100" not in report_html(ExportInput(text))
+    leads(report_html(ExportInput(text, Unit(3, "one patient"))).split('<h1 class="annex">')[0])
 
 
 def of_patients(role: DataRole):
@@ -95,7 +95,7 @@ def test_the_page_about_a_tree_leads_with_the_patient(monkeypatch, tmp_path, agr
     rows = of_patients(DataRole.PRIVATE)
     book.assign(rows.data.identity, NAME)
     test = after_work(opened("tree", DataRole.PRIVATE, rows=rows, agreed=agreed, epsilon="3"), "tree")
-    assert (AGREED in test.session_state) == agreed
+    assert (CONSENT in test.session_state) == agreed
     boxes = [element.value for kind in (test.success, test.info, test.warning, test.error) for element in kind]
     (said,) = [text.replace("\\", "") for text in boxes if "PF-tree" in text]
     leads(said)

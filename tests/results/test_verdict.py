@@ -11,7 +11,7 @@ from dpviz.accounting.events import PureDP, Sequential, Step
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.accounting.risk import Risk
 from dpviz.charts.publish.test_result import summary
-from dpviz.io.exports.contract import Exportable
+from dpviz.io.exports.contract import ExportInput
 from dpviz.io.results import result_from_json
 from dpviz.learners import result_verdict
 from dpviz.results.result import FitResult
@@ -120,7 +120,7 @@ def test_a_refuted_ledger_bounds_nothing_on_any_surface():
     by_steps = said_of("violated", PrivacyLoss(1.0), risk=FOUR_LEVELS)
     assert ("Nothing limits" in by_steps.odds, by_steps.right_guesses, by_steps.plain_bound) == (True, 100, "")
     result = replace(tree(), claim=replace(tree().claim, verdict="violated"))
-    files = " ".join(Exportable(result.to_json()).facts) + repr(result) + " ".join(line for _, line in summary(result)[:3])
+    files = " ".join(ExportInput(result.to_json()).facts) + repr(result) + " ".join(line for _, line in summary(result)[:3])
     for phrase in ("add up to", "Guaranteed", "steps prove"):
         assert phrase not in files
 
@@ -159,12 +159,12 @@ def test_files_and_terminal_say_what_the_banner_says():
     assert "at most 74 times in 100" in banner.plain_bound
     odds = signs_spelled(f"{banner.odds} {banner.plain_bound}")
     assert dict(summary(rounds()))["Odds"] == odds
-    given = Exportable(rounds().to_json())
+    given = ExportInput(rounds().to_json())
     assert odds in given.facts
     assert given.verdict.right_guesses == banner.right_guesses
     document = json.loads(rounds().to_json())  # whose steps are not those of its guarantee
     document["privacy"]["ledger"] = [document["privacy"]["ledger"][0] | {"epsilon": 0.01}]
-    assert Exportable(json.dumps(document)).verdict.risk is None
+    assert ExportInput(json.dumps(document)).verdict.risk is None
 
 
 def test_documents_of_before_say_whom_they_protect():

@@ -27,7 +27,7 @@ import dpviz
 from dpviz.errors import EngineError, SchemaError
 from dpviz.learners.published.dp_mean import steps_of
 from dpviz.models.tree import Branch, NumberLeaf, ThresholdRule
-from dpviz.rows.databases import in_our_words
+from dpviz.rows.databases import redact_database_errors
 from dpviz.rows.opening import read_columns
 from dpviz.table.candidates import equal_width_grid, multiscale_grid
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
@@ -428,7 +428,7 @@ def test_a_table_of_any_name_is_that_table_and_a_database_reads_no_other_file(tm
     for table in ("sneaky", "local_rows", str(passwords).replace(".", "%2E")):
         with pytest.raises(EngineError):
             list(read_columns(place + table, 10))
-    with pytest.raises(EngineError) as failed, in_our_words("DuckDB"):
+    with pytest.raises(EngineError) as failed, redact_database_errors("DuckDB"):
         raise RuntimeError("could not convert 'Mrs Smith'")
     assert "(RuntimeError)" in str(failed.value)  # told by its kind alone
     assert "Smith" not in str(failed.value)

@@ -23,7 +23,7 @@ import pandas as pd
 from dpviz.charts.tree.text import node_in_words
 from dpviz.errors import NoProbabilities, NotExported
 from dpviz.io.exports import contract
-from dpviz.io.exports.contract import Exportable, WrittenForm
+from dpviz.io.exports.contract import ExportInput, WrittenForm
 from dpviz.io.exports.function import Split, steps
 from dpviz.io.exports.rules import rules_of
 from dpviz.io.exports.sql import TABLE, identifier
@@ -54,7 +54,7 @@ class Checked:
     has_chances: bool
 
 
-def export(form: WrittenForm, given: Exportable, n_rows: int = 200) -> Checked:
+def export(form: WrittenForm, given: ExportInput, n_rows: int = 200) -> Checked:
     """`dpviz.io.exports.contract.export`, run on many rows; raises Differs, and whatever the target raises."""
     content, rows = contract.export(form, given).content, rows_for(given, n_rows)
     wanted, shares = said(given.model, rows)
@@ -93,7 +93,7 @@ def said(model: Model, rows: Sequence[Row]) -> tuple[list[Any], np.ndarray | Non
 # --- rows
 
 
-def rows_for(given: Exportable, n_rows: int, seed: int = 5) -> list[Row]:
+def rows_for(given: ExportInput, n_rows: int, seed: int = 5) -> list[Row]:
     """Each special cell of each column once, and as many random rows, of which one cell in five is special."""
     rng, schema = np.random.default_rng(seed), given.schema
     try:
@@ -168,7 +168,7 @@ def _cell(feature: Feature, special: list[Any], rng: np.random.Generator) -> Any
 # --- where they run
 
 
-def run(name: str, content: Any, given: Exportable, rows: Sequence[Row]) -> tuple[Sequence[Any], Any]:
+def run(name: str, content: Any, given: ExportInput, rows: Sequence[Row]) -> tuple[Sequence[Any], Any]:
     """(prediction of every row, its probabilities or None), from the content alone."""
     match name:
         case "python":
@@ -245,7 +245,7 @@ def _split(rows: list[tuple[Any, ...]]) -> tuple[Any, Any]:
     return [row[0] for row in rows], chances if chances and chances[0] else None
 
 
-def _by_rules(given: Exportable, rows: Sequence[Row]) -> tuple[Any, Any]:
+def _by_rules(given: ExportInput, rows: Sequence[Row]) -> tuple[Any, Any]:
     """What somebody answers who goes by the words: the rule whose conditions all hold; exactly one, of cells that can be read."""
     rules, found = list(rules_of(given.function)), []
     wanted, _ = said(given.model, rows)

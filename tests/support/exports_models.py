@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import dpviz
-from dpviz.io.exports.contract import Exportable
+from dpviz.io.exports.contract import ExportInput
 from dpviz.learners import registry
 from dpviz.models.document import model_body
 from dpviz.models.tree import Branch, Leaf, Node, SubsetRule, ThresholdRule, Tree
@@ -44,10 +44,10 @@ def number_schema() -> Schema:
     return replace(schema_with_stand_ins(), target=NumericTarget("price", -3.0, 17.5))
 
 
-def document(tree: Tree) -> Exportable:
+def document(tree: Tree) -> ExportInput:
     """A file that holds only what is needed to predict."""
     body = {"format": "dpviz-tree/1", "kind": "tree", **model_body(tree), "schema": tree.schema.to_dict()}
-    return Exportable(json.dumps(body))
+    return ExportInput(json.dumps(body))
 
 
 def few_trees(learner: str) -> dict[str, Any]:
@@ -56,10 +56,10 @@ def few_trees(learner: str) -> dict[str, Any]:
     return {name: FEWER for name in _COUNTS if name in controls and controls[name].kind == "whole"}
 
 
-def exportable(learner: str, schema: Schema, *, depth: int = 4, n_rows: int = 300) -> Exportable:
+def exportable(learner: str, schema: Schema, *, depth: int = 4, n_rows: int = 300) -> ExportInput:
     """A simulated fit as an export sees it."""
     settings = {"epsilon": 4.0, "delta": NEEDS_DELTA.get(learner), "max_depth": depth, "seed": 3}
-    return Exportable(dpviz.fit(learner, rows_of(schema, n_rows), **settings, **few_trees(learner)).to_json())
+    return ExportInput(dpviz.fit(learner, rows_of(schema, n_rows), **settings, **few_trees(learner)).to_json())
 
 
 def rows_of(schema: Schema, n_rows: int = 300) -> EncodedDataset:
@@ -100,7 +100,7 @@ HOSTILE = (
 )
 
 
-def hostile_tree() -> Exportable:
+def hostile_tree() -> ExportInput:
     """A tree whose columns, categories and classes all bear hostile names, and which asks for every column."""
     columns = [name for name in HOSTILE if name != "Class"]
     numbers = tuple(NumericFeature(name, 0, 10, missing_as=1 if place % 2 else None) for place, name in enumerate(columns[::2]))
@@ -112,7 +112,7 @@ def hostile_tree() -> Exportable:
     for place in range(len(texts)):
         node = Branch(SubsetRule(len(numbers) + place, (place, place + 3)), Leaf(len(numbers) + place), node)
     document = {"format": "dpviz-tree/1", "kind": "tree", **model_body(Tree(schema, node)), "schema": schema.to_dict()}
-    return Exportable(json.dumps(document, ensure_ascii=False))
+    return ExportInput(json.dumps(document, ensure_ascii=False))
 
 
 #: Models without a tree; they are exported as JSON.

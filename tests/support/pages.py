@@ -13,8 +13,8 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 
 from dpviz.app import background, publish
-from dpviz.app.explorations import AGREED
-from dpviz.app.parts import plain
+from dpviz.app.explorations import CONSENT
+from dpviz.app.parts import escape_markdown
 from dpviz.app.prepared import Prepared
 from dpviz.app.schema_draft import SchemaDraft
 from dpviz.app.state import Loaded, encoded_sample
@@ -100,7 +100,7 @@ def opened(
     now = rows or in_use(role, schema)
     test.session_state["loaded"] = now
     if role is DataRole.PRIVATE and agreed:
-        test.session_state[AGREED] = now.data.identity
+        test.session_state[CONSENT] = now.data.identity
     for name, value in url.items():
         test.query_params[name] = value
     for label in open_boxes:
@@ -134,7 +134,7 @@ def unfolded(test: AppTest) -> AppTest:
 def _is_sound(test: AppTest) -> None:
     """Nothing failed that nobody expected, on the page or off it."""
     assert not test.exception, [found.message for found in test.exception]
-    assert not [found.value for found in test.error if plain(InternalError().what) in found.value]
+    assert not [found.value for found in test.error if escape_markdown(InternalError().what) in found.value]
 
 
 def shown(test: AppTest) -> str:

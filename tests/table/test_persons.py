@@ -17,7 +17,7 @@ import pytest
 import dpviz
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import DocumentError, ParameterError, SchemaError
-from dpviz.io.exports.contract import Exportable
+from dpviz.io.exports.contract import ExportInput
 from dpviz.io.results import result_from_json
 from dpviz.privacy.random_assignment import RandomAssignment
 from dpviz.randomness import generator
@@ -154,7 +154,7 @@ def test_a_result_says_what_it_costs_a_person_and_is_read_back():
     assert again.per_person == PrivacyLoss(1.0)
     document = json.loads(result.to_json())
     assert document["privacy"]["per_person"] == {"rows": 2, "epsilon": 1.0, "delta": 0.0, "bounded": True}
-    assert "epsilon = 1 (add/remove one person, up to 2 rows)" in Exportable(result.to_json()).facts[1]
+    assert "epsilon = 1 (add/remove one person, up to 2 rows)" in ExportInput(result.to_json()).facts[1]
     assert '"who"' not in result.to_json()
     document["privacy"]["per_person"]["epsilon"] = 0.5
     with pytest.raises(DocumentError, match="does not follow"):

@@ -11,8 +11,8 @@ from dpviz.installation import bundled, lessons_only
 
 if not lessons_only():
     raise DpvizError("This server would hold more than lessons.", remedy="Start it with `dpviz app --lessons`.")
-frame.dress()
+frame.inject_css()
 st.set_page_config(page_title="dpviz lessons", page_icon=frame.ICON, layout="wide")
 page = bundled("pages/learn.py")
-former = frame.also_at("epsilon", page, lesson="What others use")
+former = frame.redirect("epsilon", page, lesson="What others use")
 st.navigation([st.Page(page, title="Learn", icon=":material/school:", default=True), former], position="hidden").run()

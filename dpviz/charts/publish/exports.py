@@ -11,12 +11,12 @@ from html import escape
 
 from dpviz.charts.publish.report import Signed, drawn_tree, report_html
 from dpviz.charts.tree.svg import draw_tree
-from dpviz.io.exports.contract import Exportable, WrittenForm, export
+from dpviz.io.exports.contract import ExportInput, WrittenForm, export
 from dpviz.models.document import model_body
 from dpviz.results.exports import Exported
 
 
-def report_to_sign(source: Exportable, signed: Signed) -> Exported:
+def report_to_sign(source: ExportInput, signed: Signed) -> Exported:
     """The report with what stands beside its signature line, as an export. Raises NotExported."""
     return export(replace(REPORT, write=partial(report_html, signed=signed)), source)
 
@@ -27,7 +27,7 @@ def report_to_sign(source: Exportable, signed: Signed) -> Exported:
 _MOST_LEAVES = 64
 
 
-def notebook_html(source: Exportable) -> str:
+def notebook_html(source: ExportInput) -> str:
     """The document as HTML that stands in a page: no script, nothing fetched, every text escaped."""
     found = source.verdict
     learner = str(source.document["learner"]["name"])
@@ -36,7 +36,7 @@ def notebook_html(source: Exportable) -> str:
     return f"<div>{said}{_picture(source, words)}<p><small>{escape(words)}</small></p></div>"
 
 
-def _picture(source: Exportable, words: str) -> str:
+def _picture(source: ExportInput, words: str) -> str:
     tree = drawn_tree(source)
     if tree is None or tree.n_leaves > _MOST_LEAVES:
         many = "many trees" if tree is None else f"{tree.n_leaves:,} leaves"
@@ -46,7 +46,7 @@ def _picture(source: Exportable, words: str) -> str:
     return f'<img style="max-width:100%" alt="{escape(words)}" src="data:image/svg+xml;base64,{packed}">'
 
 
-def _write_svg(source: Exportable) -> str:
+def _write_svg(source: ExportInput) -> str:
     tree = drawn_tree(source)
     assert tree is not None  # one_tree
     title = f"Tree of {source.schema.target.name}. {' '.join(source.facts[1:])}"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dpviz.errors import DpvizError, RefusedRelease
-from dpviz.io.exports.contract import Exportable, WrittenForm, export
+from dpviz.io.exports.contract import ExportInput, WrittenForm, export
 from dpviz.models.document import FORMAT, model_body
 from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, Rule, SubsetRule, ThresholdRule, Tree
 from dpviz.results.exports import forms
@@ -30,7 +30,7 @@ def proof_of(schema: Schema) -> Proof:
     """
     tree = tree_of(schema)
     document = {"format": FORMAT, "kind": tree.kind, **model_body(tree), "schema": schema.to_dict()}
-    source, formats, missing = Exportable(json.dumps(document)), [], {}
+    source, formats, missing = ExportInput(json.dumps(document)), [], {}
     for name, form in forms().items():
         assert isinstance(form, WrittenForm)
         try:

@@ -28,7 +28,7 @@ from dpviz.charts.tree.layout import layout_within
 from dpviz.charts.tree.svg import draw_tree
 from dpviz.charts.tree.text import visible
 from dpviz.charts.wording import counted
-from dpviz.io.exports.contract import Exportable
+from dpviz.io.exports.contract import ExportInput
 from dpviz.io.results import entry_text, test_result_of
 from dpviz.learners import registry
 from dpviz.models.constant import as_tree
@@ -56,7 +56,7 @@ class Signed:
     author: str = ""
 
 
-def report_html(source: Exportable, signed: Signed | None = None) -> str:
+def report_html(source: ExportInput, signed: Signed | None = None) -> str:
     """`report.html`, filled in: page one, then the annexes. `signed`: what stands beside the signature line."""
     statement, found = statement_of(source.document), source.verdict
     test = test_result_of(source.document, source.schema)
@@ -100,7 +100,7 @@ def _file(name: str) -> str:
 # --- page one
 
 
-def _finding(source: Exportable, test: Any) -> str:
+def _finding(source: ExportInput, test: Any) -> str:
     """What the model asks and how often it is right, in one sentence; a second one where it is no release."""
     tree = as_tree(source.model)
     names = () if tree is None else _first_questions(tree)
@@ -130,7 +130,7 @@ def _beside_always(test: Any) -> str:
     return f'<p class="worth{"" if is_better_than_always(test) else " open"}">{text(said)}</p>' if said else ""
 
 
-def _learner(source: Exportable) -> str:
+def _learner(source: ExportInput) -> str:
     name = entry_text(source.document, "learner", "name")
     return registry()[name].title if name in registry() else "an unknown learner" if name == "unknown" else name
 
@@ -148,7 +148,7 @@ def _how_sure(sentences: list[str]) -> list[str]:
     return [f"{sentences[0]} In brackets: {CONFIDENCE:.0%} intervals.", *sentences[1:_MOST_SENTENCES]]
 
 
-def _conclusions(source: Exportable, *, tested: bool) -> Iterator[str]:
+def _conclusions(source: ExportInput, *, tested: bool) -> Iterator[str]:
     """What somebody who sees page one may take away."""
     if source.verdict.kind == "released":
         whose = source.verdict.unit.words
@@ -158,7 +158,7 @@ def _conclusions(source: Exportable, *, tested: bool) -> Iterator[str]:
         yield "How good it is on rows like these."
 
 
-def _no_conclusions(source: Exportable) -> Iterator[str]:
+def _no_conclusions(source: ExportInput) -> Iterator[str]:
     if source.verdict.kind != "released":
         yield "That the rows are protected."
     first, other = ("a question near the top", "tree") if as_tree(source.model) else ("a column it uses", "model")
@@ -170,13 +170,13 @@ def _no_conclusions(source: Exportable) -> Iterator[str]:
 # --- the tree on page one
 
 
-def drawn_tree(source: Exportable) -> Tree | None:
+def drawn_tree(source: ExportInput) -> Tree | None:
     """The model as one tree, merged as it is drawn; None for a model of another kind."""
     tree = as_tree(source.model)
     return None if tree is None else tree.merged()
 
 
-def _model(source: Exportable) -> Iterator[str]:
+def _model(source: ExportInput) -> Iterator[str]:
     """The tree for a wide screen, for a telephone and for paper; of a large one only what paper has room for."""
     tree = drawn_tree(source)
     if tree is None:

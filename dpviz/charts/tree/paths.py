@@ -17,7 +17,7 @@ from dpviz.charts.tree.svg import NodeNotes, draw_tree
 from dpviz.charts.wording import capital, explained
 from dpviz.errors import DpvizError
 from dpviz.evaluation.paths import PathStep, has_rare_classes, path_step, references
-from dpviz.evaluation.repeat import kept_here
+from dpviz.evaluation.repeat import process_local_copy
 from dpviz.learners import FitRequest, result_verdict
 from dpviz.models.constant import as_tree
 from dpviz.results.verdict import ROW, Unit, Verdict, loss_text, times_text
@@ -67,7 +67,7 @@ class PathSteps:
 
     def steps(self, wanted: Sequence[tuple[float, FitRequest, int]]) -> list[DrawnStep | DpvizError]:
         """One step, or why the learner refuses it, per (value, request, draws to have room for); the fits share their counts."""
-        train = kept_here(self.train)
+        train = process_local_copy(self.train)
         lines = cache(lambda depth: references(self.train, self.test, max_depth=depth))
 
         def made(value: float, request: FitRequest, draws: int) -> DrawnStep | DpvizError:

@@ -27,8 +27,8 @@ import numpy as np
 
 from dpviz.accounting.gaussian import bisect
 from dpviz.errors import DpvizError, NotEnumerable, ParameterError
-from dpviz.evaluation.audit.evidence import Judged, PlannedLearner, columns_of, rows_in_words
-from dpviz.evaluation.audit.verify import Pair, require_neighbours, telling_pairs
+from dpviz.evaluation.audit.evidence import BoundLearner, Judged, columns_of, rows_in_words
+from dpviz.evaluation.audit.verify import Pair, default_audit_pairs, require_neighbours
 from dpviz.evaluation.repeat import Workers, checked_workers, in_chunks
 from dpviz.learners import FitRequest, require_task
 from dpviz.models.base import Model, Voting
@@ -149,7 +149,7 @@ _Limits = list[tuple[np.ndarray, np.ndarray] | None]
 class LikelihoodRatios:
     """ln P(released | with the canary) - ln P(released | without) of fits on a pair of tables."""
 
-    def __init__(self, planned: PlannedLearner, tables: Pair) -> None:
+    def __init__(self, planned: BoundLearner, tables: Pair) -> None:
         self.planned, self.tables = planned, tables
         self._known: dict[Any, float] = {}
         self._counted: dict[Any, _Limits] = {}
@@ -335,7 +335,7 @@ def audit(
         raise ParameterError("audit", "workers", workers, "1 for a learner that is not given by name")
     request = FitRequest.of(learner, epsilon=epsilon, max_depth=max_depth, depth=max_depth, delta=delta, **params)
     for_pilot, for_draws = child_seeds(seed, 2)
-    pairs = (pair,) if pair is not None else telling_pairs(request.spec.tasks[0], epsilon)
+    pairs = (pair,) if pair is not None else default_audit_pairs(request.spec.tasks[0], epsilon)
     tasks = [_Canary.of(request, tables) for tables in pairs]
     task = _chosen(tasks, _seeds(for_pilot, min(max(draws // 20, PILOT[0]), PILOT[1])), draws, beta, stop)
     how: dict[str, Any] = {"workers": workers, "progress": progress, "stop": stop}
@@ -390,9 +390,9 @@ class _Canary:
         return cls(request, tables)
 
     @cached_property
-    def planned(self) -> PlannedLearner:
+    def planned(self) -> BoundLearner:
         """The learner on the schema of the pair."""
-        return PlannedLearner(self.request, self.tables[0].schema)
+        return BoundLearner(self.request, self.tables[0].schema)
 
     @cached_property
     def canary(self) -> EncodedDataset:

@@ -149,11 +149,11 @@ _FEATURES = (NumericFeature("number", 0, 1), CategoricalFeature("category", ("a"
 _TARGETS: dict[str, Target] = {"classes": ClassTarget("class", ("no", "yes")), "number": NumericTarget("value", 0, 1)}
 
 
-def typical(learner: str | LearnerSpec, *, epsilon: float = 1.0, **params: Any) -> PlannedLearner:
+def typical(learner: str | LearnerSpec, *, epsilon: float = 1.0, **params: Any) -> BoundLearner:
     """The plan that stands for a learner where no table is given: default depth, a number and a category, 10,000 public rows."""
     spec = spec_of(learner)
     schema = Schema(_FEATURES, _TARGETS[spec.tasks[0]], n_public=PUBLIC_ROWS)
-    return PlannedLearner(FitRequest.of(learner, epsilon=epsilon, **params), schema)
+    return BoundLearner(FitRequest.of(learner, epsilon=epsilon, **params), schema)
 
 
 #: Why nothing is listed, by whether the universe has numbers to predict.
@@ -161,7 +161,7 @@ _OF_NUMBERS = {False: "{} predicts numbers; only classes are listed.", True: "{}
 
 
 @dataclass(frozen=True)
-class PlannedLearner:
+class BoundLearner:
     """A request on one schema, from when an audit of it began. An audit is about one row, also where persons have several."""
 
     request: FitRequest
@@ -172,7 +172,7 @@ class PlannedLearner:
         object.__setattr__(self, "schema", replace(self.schema, rows_per_person=1))
 
     @classmethod
-    def of(cls, learner: str | LearnerSpec, schema: Schema, *, epsilon: float, depth: int, **params: Any) -> PlannedLearner:
+    def of(cls, learner: str | LearnerSpec, schema: Schema, *, epsilon: float, depth: int, **params: Any) -> BoundLearner:
         """For listing its outputs. Raises NotEnumerable where that is impossible on this schema, ParameterError."""
         spec = spec_of(learner)
         (least, most), allowed = EPSILONS, "a number in [{:g}, {:g}]".format(*EPSILONS)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpviz.errors import NotEnumerable
-from dpviz.evaluation.audit.evidence import PlannedLearner, Separation, WorstPair
+from dpviz.evaluation.audit.evidence import BoundLearner, Separation, WorstPair
 from dpviz.evaluation.audit.sources import Enumeration
 from dpviz.models.document import model_body
 from dpviz.models.tree import Branch, Leaf, MedianSplit, Node, NumberLeaf, Rule, SubsetRule, Tree
@@ -155,7 +155,7 @@ class NodeLaws:
 
     def __init__(
         self,
-        planned: PlannedLearner,
+        planned: BoundLearner,
         kinds: EncodedDataset,
         *,
         most_runs: float = MOST_RUNS,
@@ -374,7 +374,7 @@ def searched_medians(kinds: EncodedDataset) -> set[float]:
 
 
 def whole_distribution(
-    planned: PlannedLearner, data: EncodedDataset, source: Enumeration, *, most: float = MOST_RUNS
+    planned: BoundLearner, data: EncodedDataset, source: Enumeration, *, most: float = MOST_RUNS
 ) -> dict[str, float]:
     """Probability of every model body (as JSON) the learner can release on `data`; raises NotEnumerable above `most` paths."""
     listed = source.outcomes(lambda: planned.fit(data, source).model, most=most)

@@ -37,7 +37,7 @@ from dpviz.training.estimate.leaf_means import LEAF_SUMS, UNITS, WINDOW_PART
 from dpviz.training.estimate.window import N_WIDTHS, WIDTH, Window, rows_outside_range, width_utilities, widths
 from dpviz.training.growing import LEAF_COUNTS
 
-#: More trees are not listed one by one, and more pairs of neighbours times partings of the rows by trees not searched.
+#: More trees are not listed one by one, and more pairs of neighbours times partitions of the rows by trees not searched.
 MOST_TREES, MOST_MIXTURES = 20_000, 8_000
 
 
@@ -54,7 +54,7 @@ class _Listed:
 def separation_with_held_out(tables: Universe, laws: NodeLaws, held_out: tuple[HeldOutPart, ...]) -> Separation:
     """The output, over all neighbouring pairs, with the largest log ratio. Raises NotEnumerable."""
     smaller, kinds = np.nonzero(tables.plus_one >= 0)
-    mixtures = [_Mixture(tables, group, held_out) for group in partings(tables, laws, len(smaller)).values()]
+    mixtures = [_Mixture(tables, group, held_out) for group in leaf_partitions(tables, laws, len(smaller)).values()]
     order = np.argsort(tables.counts[smaller].sum(axis=1), kind="stable")  # among equals the fewest rows, which read best
     pairs = zip(smaller[order].tolist(), kinds[order].tolist(), strict=True)
     best: Separation | None = None
@@ -65,7 +65,7 @@ def separation_with_held_out(tables: Universe, laws: NodeLaws, held_out: tuple[H
     return best
 
 
-def partings(tables: Universe, laws: NodeLaws, n_pairs: int) -> dict[tuple[int, ...], list[_Listed]]:
+def leaf_partitions(tables: Universe, laws: NodeLaws, n_pairs: int) -> dict[tuple[int, ...], list[_Listed]]:
     """All trees, by which kinds of rows share a leaf. Raises NotEnumerable where a search of so many pairs takes too long.
 
     Larger universes of the same kinds have no fewer of either.

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from dpviz.errors import DpvizError, NotEnumerable
-from dpviz.evaluation.audit.evidence import PUBLIC_ROWS, AuditResult, PlannedLearner, WorstPair, spec_of, worst_of
+from dpviz.evaluation.audit.evidence import PUBLIC_ROWS, AuditResult, BoundLearner, WorstPair, spec_of, worst_of
 from dpviz.evaluation.audit.exact import MOST_RUNS, NodeLaws, Universe
-from dpviz.evaluation.audit.held_out import partings, separation_with_held_out
+from dpviz.evaluation.audit.held_out import leaf_partitions, separation_with_held_out
 from dpviz.progress import Progress, Stop, part_of, watched
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
@@ -78,7 +78,7 @@ def small_pair(task: str = "classes") -> Pair:
     return second.take(np.arange(3), share=1.0), second
 
 
-def lone_pair(task: str = "classes") -> Pair:
+def empty_and_one_row(task: str = "classes") -> Pair:
     """No rows, and one: the label of a leaf without rows is drawn evenly, and one row moves it by all that epsilon allows."""
     target = ClassTarget("class", ("usual", "canary")) if task == "classes" else NumericTarget("value", 0, 1)
     schema = Schema((CategoricalFeature("category", ("a", "b")),), target, n_public=1)
@@ -88,20 +88,20 @@ def lone_pair(task: str = "classes") -> Pair:
 
 
 def _settled_pair(task: str, others: int) -> Pair:
-    _, row = lone_pair(task)
+    _, row = empty_and_one_row(task)
     ends = np.append(np.ones(others, dtype=np.uint8), 0)
     second = EncodedDataset(row.schema, (ends,), (1 - ends).astype(row.target.dtype))
     return second.take(np.arange(others), share=1.0), second
 
 
-def telling_pairs(task: str, epsilon: float) -> tuple[Pair, ...]:
+def default_audit_pairs(task: str, epsilon: float) -> tuple[Pair, ...]:
     """Pairs on which mechanisms tell what they are about to the full, each with as many public rows as the typical plan.
 
     Besides the two above, the row alone on one side of a split, and many on the other: their label is settled, and between trees
     that differ in one label permute-and-flip changes its odds by all of e^epsilon. Where the labels of both sides are open, right
     trees share what the row moves.
     """
-    pairs = small_pair(task), lone_pair(task), _settled_pair(task, min(_MOST_EQUAL, math.ceil(_ENOUGH / epsilon)))
+    pairs = small_pair(task), empty_and_one_row(task), _settled_pair(task, min(_MOST_EQUAL, math.ceil(_ENOUGH / epsilon)))
     schemas = [replace(first.schema, n_public=PUBLIC_ROWS) for first, _ in pairs]
     return tuple(
         (replace(first, schema=schema), replace(second, schema=schema))
@@ -132,7 +132,7 @@ def verify_pair(
     """
     require_neighbours(first, second)
     smaller, larger = sorted((first, second), key=lambda data: data.n_rows)
-    planned = PlannedLearner.of(learner, smaller.schema, epsilon=epsilon, depth=depth, **params)
+    planned = BoundLearner.of(learner, smaller.schema, epsilon=epsilon, depth=depth, **params)
     if planned.plan.held_out:
         raise NotEnumerable("Rows are held out at random, and pairs are searched without that.", remedy="Search a universe.")
     _, first_places, counts = np.unique(_rows_of(larger), axis=0, return_index=True, return_counts=True)
@@ -254,7 +254,7 @@ def verify_each(
 def _search(spec: LearnerSpec, epsilon: float, place: Place, given: dict[str, Any], tick: Progress) -> AuditResult:
     if isinstance(place, CandidatePair):
         return verify_pair(spec, place.first, place.second, epsilon=epsilon, depth=place.depth, title=place.title, **given)
-    planned = PlannedLearner.of(spec, place.schema, epsilon=epsilon, depth=place.depth, **given)
+    planned = BoundLearner.of(spec, place.schema, epsilon=epsilon, depth=place.depth, **given)
     if planned.plan.held_out:
         place = replace(place, max_rows=min(place.max_rows, MOST_ROWS_HELD_OUT))
     n_sets, n_pairs = len(place.keys), int((place.plus_one >= 0).sum())
@@ -263,14 +263,14 @@ def _search(spec: LearnerSpec, epsilon: float, place: Place, given: dict[str, An
         on = (
             planned
             if universe is place
-            else PlannedLearner.of(spec, universe.schema, epsilon=epsilon, depth=place.depth, **given)
+            else BoundLearner.of(spec, universe.schema, epsilon=epsilon, depth=place.depth, **given)
         )
         n_laws = n_sets * (place.depth + 1)
         return NodeLaws(on, universe.kinds, most_runs=MOST_RUNS / len(universe.keys), tick=tick, expected=n_laws)
 
     if planned.plan.held_out:
         single = replace(place, max_rows=1)  # what cannot be searched is refused here, before much is listed
-        partings(single, laws(single), n_pairs)
+        leaf_partitions(single, laws(single), n_pairs)
         found = separation_with_held_out(place, laws(place, tick), planned.plan.held_out)
     else:
         smaller, kinds = np.nonzero(place.plus_one >= 0)

@@ -25,7 +25,7 @@ _DECIMALS = {
 
 
 @dataclass(frozen=True)
-class Exportable:
+class ExportInput:
     """A model and everything that must be said about it: a `dpviz-tree/1` document.
 
     `unit`: whom a register says the release protects; None where only the document knows.
@@ -70,23 +70,23 @@ class Exportable:
 class WrittenForm(Form):
     """A form that is written from a document."""
 
-    write: Callable[[Exportable], Content]  #: Raises NotExported
+    write: Callable[[ExportInput], Content]  #: Raises NotExported
     one_tree: bool = False  #: It shows a single tree only
     most_ends: int = 50_000  #: Larger models are refused
     any_model: bool = False
 
     def export(self, document: str, unit: Unit | None = None, key: str = "") -> Exported:
         """Write it. Raises NotExported with the reason."""
-        return export(self, Exportable(document, unit, key))
+        return export(self, ExportInput(document, unit, key))
 
 
-def export(form: WrittenForm, given: Exportable) -> Exported:
+def export(form: WrittenForm, given: ExportInput) -> Exported:
     """The same of what may be exported in several forms."""
     require_fit(form, given)
     return Exported(form, form.write(given))
 
 
-def require_fit(form: WrittenForm, given: Exportable) -> None:
+def require_fit(form: WrittenForm, given: ExportInput) -> None:
     """Raise NotExported where the form cannot hold the model or the key."""
     if given.key and form.language != "sql":
         what = f"{form.title} answers row by row, so no key is needed."
@@ -117,7 +117,7 @@ def _about_cells(schema: Schema) -> Iterator[str]:
                 yield f"In {spelled(feature.name)} these texts count as {spelled(name)}: {texts}."
 
 
-def _write_json(given: Exportable) -> str:
+def _write_json(given: ExportInput) -> str:
     """Raises DocumentError where it is no model."""
     model_from_json(given.text)
     return given.text

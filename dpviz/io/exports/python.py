@@ -5,7 +5,7 @@ import datetime as dt
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from dpviz.io.exports.contract import Exportable, WrittenForm
+from dpviz.io.exports.contract import ExportInput, WrittenForm
 from dpviz.io.exports.function import MISSING, End, Function, Split, Step, Test, steps
 from dpviz.io.exports.reading import source
 from dpviz.io.exports.words import identifiers, number
@@ -16,7 +16,7 @@ from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget, Schem
 _TAKEN = {"row", "predict", "predict_proba", "leaf", "sums", "cells", "found", "total", "totals", "value"}
 
 
-def _write(given: Exportable) -> str:
+def _write(given: ExportInput) -> str:
     function, schema = given.function, given.schema
     readers = source({"number_in", *map(_reader, schema.features), *(["softmax"] if function.probabilities == "odds" else [])})
     taken = {*dir(builtins), *_TAKEN, *re.findall(r"[A-Za-z_]\w*", readers), *(f"tree_{k}" for k in range(len(function.trees)))}

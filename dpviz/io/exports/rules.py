@@ -4,7 +4,7 @@ import operator
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from dpviz.io.exports.contract import Exportable, WrittenForm
+from dpviz.io.exports.contract import ExportInput, WrittenForm
 from dpviz.io.exports.function import End, Function, Step, Test
 from dpviz.io.exports.words import number, spelled
 from dpviz.models.tree import Leaf
@@ -115,7 +115,7 @@ _NOTE = (
 )
 
 
-def _write(given: Exportable) -> str:
+def _write(given: ExportInput) -> str:
     function = given.function
     head = [*given.facts, _NOTE]
     if function.probabilities == "leaf":

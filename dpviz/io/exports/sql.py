@@ -18,7 +18,7 @@ from itertools import product
 from unicodedata import normalize
 
 from dpviz.errors import NotExported
-from dpviz.io.exports.contract import Exportable, WrittenForm
+from dpviz.io.exports.contract import ExportInput, WrittenForm
 from dpviz.io.exports.function import MISSING, End, Function, Split, Step, Test, steps
 from dpviz.io.exports.words import one_line
 from dpviz.table.cells import BLANKS, MARKS, Declared, Marks, decimal_of, number_of, shortest
@@ -187,7 +187,7 @@ _Dialect = type[_Sqlite] | type[_Typed]
 # --- the statement
 
 
-def _select(given: Exportable, dialect: _Dialect) -> str:
+def _select(given: ExportInput, dialect: _Dialect) -> str:
     """The whole statement: a row per row of the table, in its order, with `prediction` and, where there are any, `p_CLASS`."""
     function = given.function
     if not dialect.has_exp and function.probabilities == "odds":
@@ -559,7 +559,7 @@ def _require_names(function: Function) -> None:
 # --- the forms
 
 
-def _write_typed(given: Exportable) -> str:
+def _write_typed(given: ExportInput) -> str:
     """DuckDB's optimizer takes seconds to minutes over a statement of a hundred trees, for nothing."""
     content = _select(given, _Typed)
     note = "-- Long: in DuckDB, after PRAGMA disable_optimizer it starts at once.\n"

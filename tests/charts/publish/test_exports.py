@@ -11,7 +11,7 @@ from dpviz.charts.publish import report
 from dpviz.charts.publish.exports import SVG
 from dpviz.charts.publish.report import Signed, report_html
 from dpviz.errors import NotExported, UnknownName
-from dpviz.io.exports.contract import Exportable
+from dpviz.io.exports.contract import ExportInput
 from dpviz.io.samples import load_sample
 from dpviz.learners import fit
 from dpviz.results import exports
@@ -48,7 +48,7 @@ def test_pictures_and_reports_fetch_and_run_nothing():
 
 def test_the_report_of_a_release_has_page_one_with_a_line_to_sign_and_says_what_is_guaranteed():
     result = fit("pf-tree", rows_of(schema_with_stand_ins()), epsilon=1.0, max_depth=2, accept_rows=True)
-    content = report_html(Exportable(result.to_json()), Signed("The rows", "2026-01-31"))
+    content = report_html(ExportInput(result.to_json()), Signed("The rows", "2026-01-31"))
     first, annexes = content.split('<h1 class="annex">Annexes</h1>')
     assert "Guaranteed: ε = 1 (add/remove one row)" in first
     # 80% of the rows grow the tree by one choice of bounded range, 20% are counted: the mean of what either lets be told apart
@@ -81,9 +81,9 @@ def test_what_fails_is_simulated_or_read_from_rows_promises_nothing():
     assert "Not covered by the guarantee:" in content
     document = json.loads(exportable("majority", schema_with_stand_ins()).text)
     bare = {key: value for key, value in document.items() if key not in ("privacy", "learner", "versions")}
-    assert "Nothing. Whoever sees this model" in report_html(Exportable(json.dumps(bare)))
+    assert "Nothing. Whoever sees this model" in report_html(ExportInput(json.dumps(bare)))
     document["schema"]["features"][0]["read_from_data"] = ["low", "high"]
-    content = report_html(Exportable(json.dumps(document)))
+    content = report_html(ExportInput(json.dumps(document)))
     assert '<span class="badge read">read from the rows: low, high</span>' in content
     content = report_html(exportable("pf-tree", schema_with_stand_ins()))
     assert "It is not a release, and not for the public." in content
@@ -93,9 +93,9 @@ def test_what_fails_is_simulated_or_read_from_rows_promises_nothing():
 
 def test_of_a_large_tree_the_first_levels_are_drawn(monkeypatch):
     numbers = fit("cart-regression", encode(*load_sample("rents")), epsilon=1.0, max_depth=8, accept_rows=True)
-    assert "Only the first" in report_html(Exportable(numbers.to_json()))
+    assert "Only the first" in report_html(ExportInput(numbers.to_json()))
     monkeypatch.setattr(report, "MOST_DRAWN", 32)
-    given = Exportable(fit("cart", rows_of(schema_with_stand_ins()), epsilon=1.0, max_depth=12, seed=1).to_json())
+    given = ExportInput(fit("cart", rows_of(schema_with_stand_ins()), epsilon=1.0, max_depth=12, seed=1).to_json())
     content, tree = report_html(given), report.drawn_tree(given)
     assert tree.n_leaves > report.MOST_DRAWN
     assert "<figure class=screen>" not in content

@@ -17,7 +17,7 @@ from dpviz.charts.publish.test_result import (
     percent_with_interval,
     result_sentences,
 )
-from dpviz.io.exports.contract import Exportable
+from dpviz.io.exports.contract import ExportInput
 from dpviz.models.tree import Leaf
 from dpviz.results.exports import export
 from dpviz.results.verdict import ROW
@@ -47,7 +47,7 @@ def test_every_figure_is_said_with_its_interval_as_reviewed(learner):
         asked = ((8000, 1e6), (200, 1e-3))
         fits = [dpviz.fit("pf-tree", rows(schema_of_numbers(), n), epsilon=e, depth=2, seed=1) for n, e in asked]
         said = [line for result in fits for line in ("", *result_sentences(result.test_report, ROW))]
-        assert "How good it is" in report_html(Exportable(fits[0].to_json()))
+        assert "How good it is" in report_html(ExportInput(fits[0].to_json()))
     assert_golden(f"publish-test-result-{learner}", said)
 
 
@@ -55,7 +55,7 @@ def test_the_report_says_it_on_page_one_in_the_colour_of_a_warning_where_it_is_n
     assert [is_better_than_always(report) for report in (REPORT, RARE)] == [True, False]
     data = table(schema_of("numbers", 2), 2000)
     for epsilon, expected in ((1e4, 'class="worth"'), (1e-3, 'class="worth open"')):
-        content = report_html(Exportable(dpviz.fit("pf-tree", data, epsilon=epsilon, depth=1, seed=1).to_json()))
+        content = report_html(ExportInput(dpviz.fit("pf-tree", data, epsilon=epsilon, depth=1, seed=1).to_json()))
         (found,) = re.findall(r'<p (class="worth[^"]*")>Always', content.split('<h1 class="annex">')[0])
         assert found == expected
 

@@ -26,12 +26,12 @@ from dpviz.evaluation.audit.attack import (
     guess,
     perfect_bound,
 )
-from dpviz.evaluation.audit.evidence import SEVERITY, PlannedLearner
+from dpviz.evaluation.audit.evidence import SEVERITY, BoundLearner
 from dpviz.evaluation.audit.verify import (
-    lone_pair,
+    default_audit_pairs,
+    empty_and_one_row,
     require_neighbours,
     small_pair,
-    telling_pairs,
 )
 from dpviz.learners import FitRequest, get_learner
 from dpviz.privacy.gaussian import GaussianNoise
@@ -134,7 +134,7 @@ def test_a_mechanism_that_does_not_keep_its_law_is_found_out():
         return FitOutput(get_learner("majority").fit(data, plan, params, source).model, noisy.event)
 
     learner = replace(get_learner("majority"), name="half-noise", fit=fit)
-    assert audit(learner, epsilon=1.0, seed=1, draws=2000, pair=lone_pair()).verdict == "ledger violated"
+    assert audit(learner, epsilon=1.0, seed=1, draws=2000, pair=empty_and_one_row()).verdict == "ledger violated"
 
 
 @pytest.mark.slow
@@ -237,10 +237,10 @@ def test_wrong_questions_are_refused():
 
 
 def test_a_telling_pair_is_one_row_more_beside_few_rows_none_and_many():
-    for first, second in (*telling_pairs("classes", 0.1), *telling_pairs("number", 0.1)):
+    for first, second in (*default_audit_pairs("classes", 0.1), *default_audit_pairs("number", 0.1)):
         require_neighbours(first, second)
         assert first.schema.n_public == 10_000, "the public rows of the typical plan"
-    assert [first.n_rows for first, _ in telling_pairs("classes", 0.1)] == [3, 0, 100]
+    assert [first.n_rows for first, _ in default_audit_pairs("classes", 0.1)] == [3, 0, 100]
 
 
 # --- likelihood ratios
@@ -248,7 +248,7 @@ def test_a_telling_pair_is_one_row_more_beside_few_rows_none_and_many():
 
 def ratios_of(learner, pair, draws, epsilon=1.0, **params):
     request = FitRequest.of(learner, epsilon=epsilon, max_depth=1, depth=1, **params)
-    known = LikelihoodRatios(PlannedLearner(request, pair[0].schema), pair)
+    known = LikelihoodRatios(BoundLearner(request, pair[0].schema), pair)
     return known, np.array([[known.draw(side, 1000 * side + seed) for side in (0, 1)] for seed in range(draws)])
 
 
@@ -287,12 +287,12 @@ def test_a_replay_adds_up_how_much_likelier_the_same_outcomes_are_on_the_other_t
 @pytest.mark.parametrize(
     ("learner", "params", "pair", "draws"),
     [
-        ("majority", {}, lone_pair(), 300),
+        ("majority", {}, empty_and_one_row(), 300),
         ("dp-mean", {}, small_pair("number"), 200),
         ("pf-tree", {"leaves": "labels"}, small_pair(), 100),
-        ("pf-tree", {}, lone_pair(), 25),
-        ("pf-tree", {}, telling_pairs("classes", 1.0)[2], 100),
-        ("diffprivlib-tree", {}, lone_pair(), 200),
+        ("pf-tree", {}, empty_and_one_row(), 25),
+        ("pf-tree", {}, default_audit_pairs("classes", 1.0)[2], 100),
+        ("diffprivlib-tree", {}, empty_and_one_row(), 200),
     ],
 )
 def test_the_ratios_are_those_of_the_draws(learner, params, pair, draws):
@@ -307,7 +307,7 @@ def test_the_ratios_are_those_of_the_draws(learner, params, pair, draws):
 @pytest.mark.parametrize("epsilon", [pytest.param(1.0, marks=slow), *(pytest.param(at, marks=full) for at in (0.1, 3.0))])
 def test_one_row_more_tells_boosted_trees_apart_by_nearly_the_mu_that_is_proved(epsilon):
     """Log ratios of Gaussian noise are normal with the standard deviation mu."""
-    pair = telling_pairs("classes", epsilon)[0]
+    pair = default_audit_pairs("classes", epsilon)[0]
     known, ratios = ratios_of("s-gbdt", pair, 20, epsilon=epsilon)
     mu = 2 * norm.ppf(known.planned.request.risk(pair[0].schema).guesses())
     assert 0.65 * mu < (ratios - ratios.mean(axis=0)).std() < 1.35 * mu
@@ -316,7 +316,7 @@ def test_one_row_more_tells_boosted_trees_apart_by_nearly_the_mu_that_is_proved(
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
 def test_beside_settled_labels_one_row_moves_a_choice_by_all_of_epsilon(epsilon):
     for params in ({}, {"leaves": "labels"}):
-        _, ratios = ratios_of("pf-tree", telling_pairs("classes", epsilon)[2], 40, epsilon=epsilon, **params)
+        _, ratios = ratios_of("pf-tree", default_audit_pairs("classes", epsilon)[2], 40, epsilon=epsilon, **params)
         assert 0.99 * epsilon < np.abs(ratios).max() <= epsilon * (1 + 1e-9)
         assert (np.abs(ratios) > 0.88 * epsilon).mean() > 0.1, "and not seldom"
 
@@ -339,7 +339,7 @@ def test_the_canary_may_be_in_every_part_without_laws_there_is_no_ratio_and_a_re
     assert Replay(source.steps).draw(mechanism, ONE.copy()) == 0.5, "what looks at no row needs no law"
     with pytest.raises(NotEnumerable, match="'secret' is on both tables is not known"):
         Replay(source.steps).draw(mechanism, TWO)
-    first, _ = lone_pair()
+    first, _ = empty_and_one_row()
     source = Recording(3)
     found = FitRequest.of("majority", epsilon=1.0).fit(first, source)
     assert found.not_released_because == "A simulation, not a release."
@@ -358,8 +358,8 @@ def test_a_round_on_a_sample_is_averaged_over_whether_the_canary_takes_part():
             taken = PoissonSample(0.25).among(data.n_rows, source=source).sum()
             noise.release(np.array([float(taken)]), source=source, part="count")
 
-    (first, second), learner = lone_pair(), replace(get_learner("majority"), name="sampled", fit=fit)
-    known = LikelihoodRatios(PlannedLearner(FitRequest.of(learner, epsilon=1.0), first.schema), (first, second))
+    (first, second), learner = empty_and_one_row(), replace(get_learner("majority"), name="sampled", fit=fit)
+    known = LikelihoodRatios(BoundLearner(FitRequest.of(learner, epsilon=1.0), first.schema), (first, second))
     for place in (0, 1):
         source = Recording(7)
         known.planned.fit((first, second)[place], source)
@@ -381,9 +381,9 @@ def follows_noise(data, plan, params, source):
 @pytest.mark.parametrize(
     ("learner", "pair"),
     [
-        ("pf-tree", lone_pair()),
-        pytest.param("pf-tree", telling_pairs("classes", 1.0)[2], marks=slow),
-        (replace(get_learner("majority"), name="follows", fit=follows_noise), lone_pair()),
+        ("pf-tree", empty_and_one_row()),
+        pytest.param("pf-tree", default_audit_pairs("classes", 1.0)[2], marks=slow),
+        (replace(get_learner("majority"), name="follows", fit=follows_noise), empty_and_one_row()),
     ],
     ids=["none and one", "settled", "questions that follow noise"],
 )

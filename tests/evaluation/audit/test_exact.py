@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpviz.errors import NotEnumerable, ParameterError
-from dpviz.evaluation.audit.evidence import PlannedLearner
+from dpviz.evaluation.audit.evidence import BoundLearner
 from dpviz.evaluation.audit.exact import NodeLaws, Universe, whole_distribution
 from dpviz.evaluation.audit.sources import Enumeration
 from dpviz.learners import get_learner
@@ -116,7 +116,7 @@ def test_a_universe_has_every_table_once_and_arithmetic_on_them_is_counting_rows
 
 
 def ask(learner, universe=TINY, epsilon=1.0, **given):
-    return PlannedLearner.of(learner, universe.schema, epsilon=epsilon, depth=universe.depth, **given)
+    return BoundLearner.of(learner, universe.schema, epsilon=epsilon, depth=universe.depth, **given)
 
 
 def laws_of(planned, universe=TINY, **how):
@@ -171,7 +171,7 @@ def test_what_has_no_exact_law_is_refused_with_a_reason():
         ("cannot be listed", lambda: laws_of(ask("privatree", numbers), numbers)),
         ("cannot be listed", lambda: laws_of(ask("privatree-star", numbers), numbers)),
         ("only for two classes", lambda: laws_of(ask("privatree", three, grow_complete=True), three)),
-        ("grows no tree of numbers", lambda: PlannedLearner.of(replace(majority, task="number"), schema, epsilon=1.0, depth=1)),
+        ("grows no tree of numbers", lambda: BoundLearner.of(replace(majority, task="number"), schema, epsilon=1.0, depth=1)),
         ("A claim with delta", lambda: ask(approximate)),
         ("No feature can be split", lambda: ask("pf-tree", one)),
     ):

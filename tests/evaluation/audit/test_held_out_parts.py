@@ -12,7 +12,7 @@ import pytest
 from dpviz.accounting.events import Parallel, PureDP
 from dpviz.accounting.plan import HeldOutPart
 from dpviz.errors import NotEnumerable
-from dpviz.evaluation.audit.evidence import PlannedLearner
+from dpviz.evaluation.audit.evidence import BoundLearner
 from dpviz.evaluation.audit.exact import Universe
 from dpviz.evaluation.audit.sources import Enumeration
 from dpviz.evaluation.audit.verify import verify, verify_each
@@ -64,7 +64,7 @@ class Listed:
 
 def listed_ratio(universe, epsilon, spec=PF_TREE, **given):
     """The largest log ratio over whole outputs (tree, counts and table of the test) of the learner's own fit."""
-    planned = PlannedLearner.of(spec, universe.schema, epsilon=epsilon, depth=universe.depth, **{**HONEST, **given})
+    planned = BoundLearner.of(spec, universe.schema, epsilon=epsilon, depth=universe.depth, **{**HONEST, **given})
 
     def output(data, source):
         fitted = planned.fit(data, source)

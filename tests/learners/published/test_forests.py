@@ -10,7 +10,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 import dpviz
 from dpviz.errors import DpvizError, NotEnumerable
-from dpviz.evaluation.audit.evidence import PlannedLearner
+from dpviz.evaluation.audit.evidence import BoundLearner
 from dpviz.evaluation.audit.exact import Universe, whole_distribution
 from dpviz.evaluation.audit.sources import Enumeration
 from dpviz.evaluation.audit.verify import verify_each
@@ -72,7 +72,7 @@ def test_keys_of_random_trees_are_too_many_to_list() -> None:
 
 def test_the_law_of_two_trees_is_that_of_every_way_to_divide_the_rows() -> None:
     # One feature of two categories: both trees are known, so only rows and labels are left to chance.
-    planned = PlannedLearner.of("pf-forest", SMALL.schema, epsilon=1.0, depth=1, trees=2)
+    planned = BoundLearner.of("pf-forest", SMALL.schema, epsilon=1.0, depth=1, trees=2)
     data = SMALL.dataset(len(SMALL.keys) - 1)
     expected: dict[tuple[int, ...], float] = {}
     for division in np.ndindex(*(2,) * data.n_rows):
