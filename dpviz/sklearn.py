@@ -44,7 +44,6 @@ from dpviz.models.base import Model, holds_probabilities
 from dpviz.models.importances import feature_importances
 from dpviz.results.result import FitResult
 from dpviz.table.cells import Declared, clean, shortest, text_of
-from dpviz.table.checked_numbers import checked_count, is_number
 from dpviz.table.columns import Column
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.dates import DateFeature
@@ -52,6 +51,7 @@ from dpviz.table.encode import encode, encode_new
 from dpviz.table.proposal import rounded_count
 from dpviz.table.raw import RawTable, table_of
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema, Target
+from dpviz.table.validation import is_number, validate_count
 
 #: Names of columns that a message lists.
 _MOST_NAMED = 20
@@ -272,7 +272,7 @@ class _PrivateEstimator:
         if hasattr(self.random_state, "randint"):
             return int(self.random_state.randint(2**31 - 1))
         allowed = "a whole number of at least 0, a RandomState or Generator, or None for a release"
-        return checked_count(type(self).__name__, "random_state", self.random_state, 0, allowed=allowed)
+        return validate_count(type(self).__name__, "random_state", self.random_state, 0, allowed=allowed)
 
     def _names(self) -> list[str]:
         return [str(name) for name in getattr(self, "feature_names_in_", [f"x{k}" for k in range(self.n_features_in_)])]

@@ -23,7 +23,7 @@ from dpviz.release.check import findings
 from dpviz.release.register import Register
 from dpviz.release.release import preview_terms
 from dpviz.sklearn import PrivateTreeClassifier, PrivateTreeRegressor
-from dpviz.table.checked_numbers import checked_count, checked_number, is_number, is_whole
+from dpviz.table.validation import is_number, is_whole, validate_count, validate_number
 from tests.support.examples import examples
 from tests.support.release_rows import publish, requested, small_rows
 
@@ -226,18 +226,18 @@ def test_nothing_else_is_one(value):
     assert not is_number(value)
     assert not is_whole(value)
     with pytest.raises(ParameterError):
-        checked_count("a test", "value", value, -(10**9))
+        validate_count("a test", "value", value, -(10**9))
     with pytest.raises(ParameterError):
-        checked_number("a test", "value", value, allowed="a number")
+        validate_number("a test", "value", value, allowed="a number")
 
 
 @examples(200)
 @given(st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**70), 2**70))
 def test_every_finite_number_is_one_and_stays_what_it_is(value):
-    assert checked_number("a test", "value", value, allowed="a number") == float(value)
+    assert validate_number("a test", "value", value, allowed="a number") == float(value)
     assert is_whole(value) == (value == int(value))
     if is_whole(value):
-        assert checked_count("a test", "value", value, -(10**400)) == int(value)
+        assert validate_count("a test", "value", value, -(10**400)) == int(value)
 
 
 @pytest.mark.parametrize(("value", "said"), [(10**400, "an int"), (pd.DataFrame({"a": ["Maria"]}), "a DataFrame")])

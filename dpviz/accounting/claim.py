@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.table.checked_numbers import checked_delta, checked_loss
+from dpviz.table.validation import validate_delta, validate_loss
 
 #: Of one plan. holds: proved; violated: a counterexample for this plan is known; unproven: neither; none: no privacy is claimed.
 ClaimStatus = Literal["holds", "unproven", "violated", "none"]
@@ -28,8 +28,8 @@ class Claim:
     evidence: str = ""
 
     def __post_init__(self) -> None:
-        checked_loss("Claim", "epsilon", self.epsilon)
-        checked_delta("Claim", "delta", self.delta)
+        validate_loss("Claim", "epsilon", self.epsilon)
+        validate_delta("Claim", "delta", self.delta)
 
     @property
     def loss(self) -> PrivacyLoss:

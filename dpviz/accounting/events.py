@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from dpviz.errors import ParameterError
-from dpviz.table.checked_numbers import is_number
+from dpviz.table.validation import is_number
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from dpviz.accounting.events import GaussianRounds
 from dpviz.errors import DpvizError, ParameterError
-from dpviz.table.checked_numbers import is_number
+from dpviz.table.validation import is_number
 
 if TYPE_CHECKING:
     from dp_accounting.pld import PLDAccountant

@@ -17,7 +17,7 @@ from heapq import nlargest
 from dpviz.accounting.events import Event, GaussianRounds, RandomPartition, Sequential, Step
 from dpviz.accounting.gaussian import covers, epsilon_of_group, is_plain
 from dpviz.errors import DpvizError, ParameterError
-from dpviz.table.checked_numbers import checked_count, checked_delta, checked_loss, is_loss, is_number
+from dpviz.table.validation import is_loss, is_number, validate_count, validate_delta, validate_loss
 
 #: Printed wherever an epsilon is printed.
 NEIGHBOURS = "add/remove one row"
@@ -31,8 +31,8 @@ class PrivacyLoss:
     delta: float = 0.0
 
     def __post_init__(self) -> None:
-        checked_loss("PrivacyLoss", "epsilon", self.epsilon)
-        checked_delta("PrivacyLoss", "delta", self.delta)
+        validate_loss("PrivacyLoss", "epsilon", self.epsilon)
+        validate_delta("PrivacyLoss", "delta", self.delta)
 
     @property
     def is_finite(self) -> bool:
@@ -52,7 +52,7 @@ def for_unit(loss: PrivacyLoss, rows: int) -> PrivacyLoss:
 
     Source: group privacy, Dwork & Roth 2014, Theorem 2.2; with a delta, the sum of a geometric series, bounded from above.
     """
-    rows = checked_count("for_unit", "rows", rows)
+    rows = validate_count("for_unit", "rows", rows)
     if rows == 1 or not loss.is_finite:
         return loss
     epsilon = round_up(Fraction(loss.epsilon) * rows)
@@ -65,7 +65,7 @@ def for_unit(loss: PrivacyLoss, rows: int) -> PrivacyLoss:
 
 def epsilon_of_row(epsilon: float, rows: int) -> float:
     """What each of the rows of a person may cost, so that all of them cost at most `epsilon`: an equal part, rounded down."""
-    return epsilon if rows == 1 else round_down(Fraction(epsilon) / checked_count("epsilon_of_row", "rows", rows))
+    return epsilon if rows == 1 else round_down(Fraction(epsilon) / validate_count("epsilon_of_row", "rows", rows))
 
 
 def of_person(row: PrivacyLoss, rows: int) -> PrivacyLoss:
@@ -85,7 +85,7 @@ def guarantee(event: Event, rows: int = 1) -> PrivacyLoss:
     epsilon. Rounds of Gaussian noise that are neither sampled nor filtered move `rows` times as far, at the same delta. Of all
     others only their epsilon and delta are known: see `for_unit`. Raises ParameterError for fewer than one row.
     """
-    epsilon, delta = _cost(event, checked_count("guarantee", "rows", rows))
+    epsilon, delta = _cost(event, validate_count("guarantee", "rows", rows))
     return PrivacyLoss(round_up(epsilon), min(1.0, round_up(delta)))
 
 

@@ -26,8 +26,8 @@ from dpviz.accounting.events import ApproximateDP, Event, Step, Unbounded
 from dpviz.accounting.guarantee import PrivacyLoss, for_unit, guarantee
 from dpviz.accounting.profile import LARGEST_LOSS, Group, Profile, profile, pure_deltas
 from dpviz.errors import ParameterError
-from dpviz.table.checked_numbers import checked_delta, checked_loss
 from dpviz.table.strict_json import wrong
+from dpviz.table.validation import validate_delta, validate_loss
 
 _Share = Annotated[float, Meta(ge=0, le=1)]
 #: Rows of a group beyond which the plain bound is all that is said.
@@ -98,7 +98,7 @@ class Risk:
 
     def delta(self, epsilon: float) -> float:
         """The least delta with which this is (epsilon, delta)-differentially private. Raises ParameterError below 0."""
-        checked_loss("Risk", "epsilon", epsilon)
+        validate_loss("Risk", "epsilon", epsilon)
         composed = max(self._profile.at(epsilon), self._profile.reversed.at(epsilon))
         return min(composed, self.plain.delta) if epsilon >= self.plain.epsilon else composed
 
@@ -200,7 +200,7 @@ def check_risks(risks: Sequence[StatedRisk], risk: Risk, where: str) -> None:
 
 
 def _share(name: str, value: float) -> float:
-    return float(checked_delta("Risk", name, value))
+    return float(validate_delta("Risk", name, value))
 
 
 def _count(name: str, value: int) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 from dpviz.errors import DpvizError, ParameterError, UnknownName
 from dpviz.learners import DEFAULT
 from dpviz.rows.address import is_address
-from dpviz.table.checked_numbers import is_number
+from dpviz.table.validation import is_number
 from dpviz.training.contract import LearnerSpec
 from dpviz.training.params import controls_of
 

@@ -22,9 +22,9 @@ from dpviz.learners import FitRequest, fit
 from dpviz.models.tree import Branch, Tree
 from dpviz.progress import Progress, Stop, steps
 from dpviz.randomness import child_seeds, generator
-from dpviz.table.checked_numbers import checked_count, is_whole
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import require_classes
+from dpviz.table.validation import is_whole, validate_count
 from dpviz.training.exact_trace import rows_by_node
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def attack_curve(
     if attack not in ATTACKS:
         raise UnknownName("attack", attack, ATTACKS)
     require_classes(train.schema, "An attack")
-    checked_count("attack", "runs", runs)
+    validate_count("attack", "runs", runs)
     if not len(poisoned_rows) or not all(is_whole(rows) and rows >= 0 for rows in poisoned_rows):
         raise ParameterError("attack", "poisoned_rows", poisoned_rows, "at least one whole number, none below 0")
     poison, max_depth = ATTACKS[attack].poison, request.depth_beside(train.schema)

@@ -29,9 +29,9 @@ from dpviz.models.tree import Leaf
 from dpviz.progress import Progress, Stop, is_stopped, steps
 from dpviz.randomness import seed_from
 from dpviz.results.result import FitResult
-from dpviz.table.checked_numbers import checked_count, checked_share
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import require_classes
+from dpviz.table.validation import validate_count, validate_fraction
 from dpviz.training.exact_trace import exact_trace
 
 #: Draws made at a point by the end of the first, second, ... stage; the first is made everywhere.
@@ -116,8 +116,8 @@ class Search:
     def __post_init__(self) -> None:
         if not self.grid:
             raise ParameterError("a search", "grid", self.grid, "at least one place")
-        checked_share("a search", "reliability", self.reliability)
-        checked_share("a search", "confidence", self.confidence)
+        validate_fraction("a search", "reliability", self.reliability)
+        validate_fraction("a search", "confidence", self.confidence)
 
     @property
     def failure(self) -> float:
@@ -253,8 +253,8 @@ class Goal:
     reliability: float = 0.9
 
     def __post_init__(self) -> None:
-        checked_share("a goal", "target", self.target)
-        checked_share("a goal", "reliability", self.reliability)
+        validate_fraction("a goal", "target", self.target)
+        validate_fraction("a goal", "reliability", self.reliability)
 
 
 def plan_steps(
@@ -355,7 +355,7 @@ class Consequence:
 
     def right_guesses(self, candidates: int = FAIR) -> float:
         """The largest share of right guesses about a person, of one or of `candidates` equally likely ones."""
-        checked_count("an attack", "candidates", candidates, 2)
+        validate_count("an attack", "candidates", candidates, 2)
         if not self.is_proved:
             return 1.0
         return self.risk.guesses() if candidates == FAIR else self.risk.attribute_guesses(1 / candidates)

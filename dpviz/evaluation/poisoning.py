@@ -25,9 +25,9 @@ from dpviz.models.tree import Forest
 from dpviz.progress import Progress, Stop, part_of
 from dpviz.randomness import child_seeds
 from dpviz.results.result import FitResult, score
-from dpviz.table.checked_numbers import checked_count, checked_delta, checked_loss, checked_number, checked_share
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import require_classes
+from dpviz.table.validation import validate_count, validate_delta, validate_fraction, validate_loss, validate_number
 from dpviz.training.contract import LearnerSpec
 
 if TYPE_CHECKING:
@@ -92,9 +92,9 @@ def draw(
     """
     require_classes(train.schema, "A poisoning guarantee")
     require_task(request.spec, train.schema)
-    checked_count("draws", "draws", draws)
+    validate_count("draws", "draws", draws)
     checked_workers("draws", workers)
-    checked_count("draws", "seed", seed, 0)
+    validate_count("draws", "seed", seed, 0)
     if not tests or not all(test.n_rows for test in tests):
         raise DpvizError("There are no rows to score.", remedy="Give at least one test row.")
     count = draws if request.spec.spends_epsilon else 1
@@ -147,7 +147,7 @@ def pure_dp_survival(below: np.ndarray, rows: int, epsilon: float) -> np.ndarray
     While u <= 1/(1 + e^eps) a row multiplies u by e^eps, from then on it multiplies 1 - u by e^-eps. Any split of the k rows
     into these two is an upper bound on T^k, so a rounding error of the turning point can only make the result smaller.
     """
-    checked_loss("pure_dp_survival", "epsilon", epsilon)
+    validate_loss("pure_dp_survival", "epsilon", epsilon)
     u = np.asarray(below, dtype=np.float64)
     if rows == 0 or epsilon == 0:
         return 1 - u
@@ -207,8 +207,8 @@ def _composed_rows(rows: int) -> int:
 
 def published_bound(mean: float, rows: int, epsilon: float, delta: float = 0.0) -> float:
     """e^(-k eps) E[A]: Corollary 2 (and 3 for 1 minus attack success); with delta, e^(-k eps) (E[A] - the group's delta)."""
-    checked_delta("published_bound", "mean", mean)
-    checked_loss("published_bound", "epsilon", epsilon)
+    validate_delta("published_bound", "mean", mean)
+    validate_loss("published_bound", "epsilon", epsilon)
     return math.exp(-rows * epsilon) * max(0.0, mean - group_delta(rows, epsilon, delta))
 
 
@@ -453,9 +453,9 @@ def certify(
     """
     if not splits:
         raise ParameterError("certify", "splits", splits, "at least one (train, test) pair")
-    checked_number("certify", "max_poisoned", max_poisoned, least=0, most=1, allowed="a share in [0, 1]")
-    checked_count("certify", "seed", seed, 0)
-    checked_share("certify", "beta", beta)
+    validate_number("certify", "max_poisoned", max_poisoned, least=0, most=1, allowed="a share in [0, 1]")
+    validate_count("certify", "seed", seed, 0)
+    validate_fraction("certify", "beta", beta)
     how: dict[str, Any] = {"draws": draws, "workers": workers, "stop": stop}
     bounds: list[Bounds] = []
     n_asked = n_done = 0

@@ -20,8 +20,8 @@ from dpviz.errors import WorkersEnded
 from dpviz.learners import FitRequest
 from dpviz.progress import Progress, Stop, steps
 from dpviz.results.result import FitResult
-from dpviz.table.checked_numbers import checked_count
 from dpviz.table.dataset import EncodedDataset
+from dpviz.table.validation import validate_count
 from dpviz.training.nodes import NodeCache
 
 T = TypeVar("T")
@@ -47,7 +47,7 @@ Workers = int | Executor
 def checked_workers(asker: str, workers: Workers) -> Workers:
     """What was asked for; raises ParameterError where it is neither an executor nor a whole number of at least 1."""
     allowed = "a whole number of at least 1, or an executor of concurrent.futures"
-    return workers if isinstance(workers, Executor) else checked_count(asker, "workers", workers, allowed=allowed)
+    return workers if isinstance(workers, Executor) else validate_count(asker, "workers", workers, allowed=allowed)
 
 
 def parallel_map(work: Callable[[T], R], tasks: Iterable[T], workers: Workers = 1) -> Iterator[R]:

@@ -21,8 +21,8 @@ from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, Rule, ThresholdRul
 from dpviz.progress import Progress, Stop
 from dpviz.randomness import child_seeds
 from dpviz.results.result import FitResult
-from dpviz.table.checked_numbers import checked_count
 from dpviz.table.dataset import EncodedDataset
+from dpviz.table.validation import validate_count
 
 #: Share of the draws, from the middle, whose thresholds are said.
 MIDDLE = 0.8
@@ -137,7 +137,7 @@ def resample(
     `progress`: called with the share that is done, in (0, 1], after each draw, or each share of them.
     `stop`: asked before each draw, or each share. After a stop the draws done so far are returned.
     """
-    checked_count("resampling", "draws", draws)
+    validate_count("resampling", "draws", draws)
     how: dict[str, Any] = {"workers": workers, "progress": progress, "stop": stop}
     together = math.ceil(draws / workers) if isinstance(workers, int) and workers > 1 else 1
     found = fit_each([request], data, child_seeds(seed, draws), _model, together, **how)

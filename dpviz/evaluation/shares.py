@@ -16,9 +16,9 @@ from dpviz.learners import FitRequest, require_task
 from dpviz.progress import Progress, Stop
 from dpviz.randomness import child_seeds
 from dpviz.results.result import FitResult
-from dpviz.table.checked_numbers import checked_count
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
+from dpviz.table.validation import validate_count
 from dpviz.training.params import controls_of
 
 #: Steps from 0 to 1 on the map.
@@ -216,7 +216,7 @@ def _scores(
     movable: MovableShares, data: EncodedDataset, points: Sequence[Shares], *, draws: int, seed: int, **how: Any
 ) -> np.ndarray:
     """Accuracy on the training rows, shape (n_points, n_draws). Raises Cancelled when nothing was done."""
-    checked_count("the budget lab", "draws", draws)
+    validate_count("the budget lab", "draws", draws)
     asked = [movable.asked(point) for point in points]
     found = fit_each(asked, data, child_seeds(seed, draws), _score, _CHUNK, **how)
     if not found:

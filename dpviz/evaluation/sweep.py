@@ -19,9 +19,9 @@ from dpviz.learners.request import encoded_in_memory
 from dpviz.learners.variants import parse_variant
 from dpviz.progress import Progress, Stop, steps
 from dpviz.randomness import generator, seed_from
-from dpviz.table.checked_numbers import checked_count
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
+from dpviz.table.validation import validate_count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,8 +71,8 @@ class SweepGrid:
             *(("n_rows", rows) for rows in self.n_rows if rows is not None),
         ]
         for name, number in counts:
-            checked_count("sweep", name, number)
-        checked_count("sweep", "seed", self.seed, 0)
+            validate_count("sweep", name, number)
+        validate_count("sweep", "seed", self.seed, 0)
         for name, epsilon, max_depth in product(self.learners, self.epsilons, self.max_depths):
             self.request(name, epsilon, max_depth)
 

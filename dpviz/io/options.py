@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from dpviz.errors import TableError, cells_stay_inside
 from dpviz.io.limits import MAX_BYTES, MAX_COLUMNS, MAX_ROWS, require_bytes, require_rows
 from dpviz.progress import Progress, watched
-from dpviz.table.checked_numbers import checked_count
+from dpviz.table.validation import validate_count
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class ReadOptions:
 
     def __post_init__(self) -> None:
         for limit in ("max_bytes", "max_rows", "max_columns"):
-            checked_count("a reader of tables", limit, getattr(self, limit), 0)
+            validate_count("a reader of tables", limit, getattr(self, limit), 0)
 
     def require_rows(self, n_rows: int) -> None:
         """Raise TableError where there are more rows than may be read."""

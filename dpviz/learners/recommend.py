@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from dpviz.errors import ParameterError
 from dpviz.learners.catalogue import DEFAULT, DEFAULT_OF_NUMBERS, get_learner
-from dpviz.table.checked_numbers import is_number
 from dpviz.table.schema import NumericTarget, Schema
+from dpviz.table.validation import is_number
 from dpviz.training.contract import n_public_of
 
 #: Rows times epsilon per feature from which s-gbdt is recommended.

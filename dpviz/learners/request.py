@@ -35,11 +35,11 @@ from dpviz.learners.catalogue import get_learner, require_counts, require_task
 from dpviz.privacy.source import ExactNoise, NoiseSource, Simulation
 from dpviz.results.result import FitResult
 from dpviz.results.verdict import Unit, Verdict, unit_of, verdict
-from dpviz.table.checked_numbers import checked_count
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
 from dpviz.table.raw import load_for
 from dpviz.table.schema import Schema, require_no_persons
+from dpviz.table.validation import validate_count
 from dpviz.training.contract import LearnerSpec, schema_disclosures
 from dpviz.training.counted_rows import CountedRows, Rows
 from dpviz.training.estimate.testing import fit_with_test, plan_with_test
@@ -69,7 +69,7 @@ class FitRequest:
         given = self.params if isinstance(self.params, Mapping) else _values(self.params)
         object.__setattr__(self, "params", make_params(self.spec.Params, self.learner, dict(given)))
         if self.seed is not None:
-            seed = checked_count("fit", "seed", self.seed, 0, allowed="a whole number of at least 0, or None for a release")
+            seed = validate_count("fit", "seed", self.seed, 0, allowed="a whole number of at least 0, or None for a release")
             object.__setattr__(self, "seed", seed)
 
     @classmethod

@@ -26,9 +26,9 @@ from dpviz.progress import Progress, Stop, all_steps
 from dpviz.randomness import child_seeds
 from dpviz.results.result import FitResult
 from dpviz.results.verdict import Unit, unit_of
-from dpviz.table.checked_numbers import checked_count
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
+from dpviz.table.validation import validate_count
 from dpviz.training.boosting.loss import loss_of
 from dpviz.training.boosting.rounds import Rounds, boosted_model
 from dpviz.training.contract import schema_disclosures
@@ -96,13 +96,13 @@ def train_federated(
         When stopped.
     """
     schema, chosen = _schema_of(parts), _chosen(params)
-    checked_count("train_federated", "public_seed", public_seed, 0)
+    validate_count("train_federated", "public_seed", public_seed, 0)
     if seed is None:
         _require_row_wise(parts)
         for number, part in enumerate(parts if not accept_rows else ()):
             check_row_count(part, accept="pass accept_rows=True", where=f"Owner {number}")
     else:
-        checked_count("train_federated", "seed", seed, 0)
+        validate_count("train_federated", "seed", seed, 0)
     settings = Settings(epsilon=epsilon, max_depth=max_depth, depth=depth, delta=delta)  # type: ignore[arg-type]
     unit = unit_of(_rows_per_person(parts), is_bounded=all(part.rows_per_person is not None for part in parts))
     plan = plan_with_test(s_gbdt.LEARNER, replace(schema, rows_per_person=unit.rows), settings, chosen)

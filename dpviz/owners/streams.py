@@ -23,9 +23,9 @@ from dpviz.learners.published.boosted import s_gbdt_published as s_gbdt
 from dpviz.models.boosted import BoostedTrees
 from dpviz.privacy.source import Simulation
 from dpviz.progress import Progress, Stop, all_steps
-from dpviz.table.checked_numbers import checked_count, checked_share
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget
+from dpviz.table.validation import validate_count, validate_fraction
 from dpviz.training.boosting.filter import BUDGET_UNITS
 from dpviz.training.boosting.loss import initial_score, loss_of
 from dpviz.training.boosting.rounds import Rounds, boosted_model
@@ -57,7 +57,7 @@ def stream_of(train: EncodedDataset, test: EncodedDataset, feature: str, share: 
 
     Categories count in their declared order. Raises UnknownName, ParameterError, and DpvizError when all rows have one value.
     """
-    share = checked_share("stream_of", "share", share)
+    share = validate_fraction("stream_of", "share", share)
     train.schema.feature(feature)
     place = train.schema.feature_names.index(feature)
     values = train.columns[place].astype(np.float64)
@@ -126,7 +126,7 @@ def train_on_stream(
     Cancelled
         When stopped.
     """
-    source = Simulation(checked_count("train_on_stream", "seed", seed, 0))
+    source = Simulation(validate_count("train_on_stream", "seed", seed, 0))
     training = _Training(stream, way, Settings(epsilon=epsilon, max_depth=max_depth, delta=delta), params, source)
     values = [training.run(tree) for tree in all_steps(range(training.n_trees), progress, stop)]
     model = boosted_model(training.trees, training.loss, training.initial, values)

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpviz.errors import ParameterError
 from dpviz.privacy.source import NoiseSource
-from dpviz.table.checked_numbers import is_number
+from dpviz.table.validation import is_number
 
 #: Bits after the binary point of one row's contribution: sums over up to 2^32 rows are exact in 53 bits.
 CONTRIBUTION_BITS = 20

@@ -25,7 +25,7 @@ from dpviz.accounting.events import PureDP, Step
 from dpviz.errors import NotReleasable, ParameterError
 from dpviz.privacy.sensitivity import check_epsilon
 from dpviz.privacy.source import NoiseSource, Released, drawn_by
-from dpviz.table.checked_numbers import is_number
+from dpviz.table.validation import is_number
 
 #: Largest second derivative of ln(1 + exp(-z)).
 CURVATURE = 0.25

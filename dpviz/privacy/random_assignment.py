@@ -18,7 +18,7 @@ from dpviz.accounting.events import Event, RandomPartition
 from dpviz.errors import ParameterError
 from dpviz.privacy.source import NoiseSource
 from dpviz.randomness import secure_uniforms
-from dpviz.table.checked_numbers import is_number
+from dpviz.table.validation import is_number
 
 #: Parts that are drawn at once: eight bytes each, in the processor's cache.
 _AT_ONCE = 1 << 15

@@ -8,7 +8,7 @@ import numpy as np
 from dpviz.accounting.events import BoundedRange, PureDP, Step
 from dpviz.accounting.guarantee import round_up
 from dpviz.errors import ParameterError
-from dpviz.table.checked_numbers import checked_count, is_loss, is_number
+from dpviz.table.validation import is_loss, is_number, validate_count
 
 #: Noise of a larger scale leaves 64-bit numbers: 64 scales are 2^63.
 LARGEST_SCALE = 2.0**57
@@ -68,7 +68,7 @@ class BoundedRangeSensitivity:
     source: str  #: Why it holds: a proof in words
 
     def __post_init__(self) -> None:
-        checked_count("BoundedRangeSensitivity", "value", self.value)
+        validate_count("BoundedRangeSensitivity", "value", self.value)
 
     def rate(self, epsilon: float) -> Fraction:
         """The factor on utilities inside exp(), exactly."""

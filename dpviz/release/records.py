@@ -16,8 +16,8 @@ from dpviz.accounting.guarantee import PrivacyLoss, round_down, round_up
 from dpviz.errors import OverCap, ParameterError
 from dpviz.results.verdict import Unit, loss_text, unit_of
 from dpviz.results.wording import number_text, signs_spelled
-from dpviz.table.checked_numbers import checked_count, is_number
 from dpviz.table.role import DataRole
+from dpviz.table.validation import is_number, validate_count
 from dpviz.training.counted_rows import Rows
 
 #: An epsilon that exceeds what is left by less than this share counts as what is left: 0.1 is not exactly a tenth.
@@ -221,4 +221,4 @@ def check_caps(epsilon_cap: float, delta_cap: float, rows_per_unit: int) -> None
         raise ParameterError("the register", "epsilon_cap", epsilon_cap, "a finite number above 0")
     if not is_number(delta_cap) or not 0 <= delta_cap < 1:
         raise ParameterError("the register", "delta_cap", delta_cap, "a number of at least 0 and below 1")
-    checked_count("the register", "rows_per_unit", rows_per_unit)
+    validate_count("the register", "rows_per_unit", rows_per_unit)

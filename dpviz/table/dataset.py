@@ -15,11 +15,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from dpviz.randomness import generator, secure_uniforms
-from dpviz.table.checked_numbers import checked_count, checked_share
 from dpviz.table.notes import Unread
 from dpviz.table.raw import RawTable, listed_names
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Schema, Target
 from dpviz.table.sums import TableSums, of_codes, of_numbers
+from dpviz.table.validation import validate_count, validate_fraction
 
 T = TypeVar("T")
 #: Fields of EncodingReport that count changed cells.
@@ -183,7 +183,7 @@ class EncodedDataset:
 
         `share`: probability of the second part, between 0 and 1, both excluded. Public; scales n_public.
         """
-        share = checked_share("parts", "share", share)
+        share = validate_fraction("parts", "share", share)
         chosen = secure_uniforms(self.n_rows) < share
         return self.by_assignment(~chosen, 1 - share), self.by_assignment(chosen, share)
 
@@ -204,7 +204,7 @@ class EncodedDataset:
         n_public is scaled by the shares. A row that is added moves others from one part to the other, so nothing can be released
         from either: `parts` is for that.
         """
-        test_share, seed = checked_share("split", "test_share", test_share), checked_count("split", "seed", seed, 0)
+        test_share, seed = validate_fraction("split", "test_share", test_share), validate_count("split", "seed", seed, 0)
         order, n_test = self._shuffled(generator(seed)), round(self.n_rows * test_share)
         is_test = np.zeros(self.n_rows, dtype=bool)
         is_test[order[((np.arange(n_test) + 0.5) * self.n_rows / max(n_test, 1)).astype(np.int64)]] = True
@@ -213,9 +213,9 @@ class EncodedDataset:
     def folds(self, count: int, *, seed: int) -> list[tuple[EncodedDataset, EncodedDataset]]:
         """`count` (train, test) pairs for cross-validation, stratified by class (by chance for a numeric target)."""
         allowed = "a whole number of at least 2, at most the rows there are"
-        count = checked_count("folds", "count", count, 2, self.n_rows, allowed=allowed)
+        count = validate_count("folds", "count", count, 2, self.n_rows, allowed=allowed)
         fold_of = np.empty(self.n_rows, dtype=np.int64)
-        fold_of[self._shuffled(generator(checked_count("folds", "seed", seed, 0)))] = np.arange(self.n_rows) % count
+        fold_of[self._shuffled(generator(validate_count("folds", "seed", seed, 0)))] = np.arange(self.n_rows) % count
         pairs = ((np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)) for fold in range(count))
         return [(self.take(train, share=1 - 1 / count), self.take(test, share=1 / count)) for train, test in pairs]
 

@@ -17,7 +17,6 @@ from dpviz.errors import ParameterError, SchemaError
 from dpviz.randomness import secure_uniforms
 from dpviz.table.candidates import FeatureCandidates, bin_column
 from dpviz.table.cells import MARKS, UNREADABLE, Declared, canonical_number, decimal_of, parse_numbers
-from dpviz.table.checked_numbers import checked_count
 from dpviz.table.columns import Column
 from dpviz.table.dataset import Changes, EncodedDataset, report_of
 from dpviz.table.dates import DateFeature
@@ -46,6 +45,7 @@ from dpviz.table.schema import (
     require_schema,
 )
 from dpviz.table.sums import ColumnSum, TableSums, of_column, of_keys, of_numbers
+from dpviz.table.validation import validate_count
 
 _MOST_CATEGORIES = 1 << 16
 _GROUPED = re.compile("[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+")
@@ -399,7 +399,7 @@ def limit_of(schema: Schema, person: str | None, rows_per_person: int | None) ->
     if rows_per_person is None:
         rows_per_person = schema.rows_per_person
     else:
-        checked_count("encode", "rows_per_person", rows_per_person, 1, MOST_ROWS_PER_PERSON)
+        validate_count("encode", "rows_per_person", rows_per_person, 1, MOST_ROWS_PER_PERSON)
         if person is None:
             raise ParameterError("encode", "rows_per_person", rows_per_person, "given together with person, or in the schema")
         if schema.rows_per_person not in (1, rows_per_person):

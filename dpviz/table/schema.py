@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 
 from dpviz.errors import DpvizError, NeedsClasses, ParameterError, SchemaError, UnknownName, place, shown
 from dpviz.table.cells import Declared, clean
-from dpviz.table.checked_numbers import is_number, is_whole
 from dpviz.table.raw import listed_names
+from dpviz.table.validation import is_number, is_whole
 
 #: What stands in a `repr` for a value that was read from the data.
 _READ = "<read from the data>"

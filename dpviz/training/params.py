@@ -7,7 +7,7 @@ from typing import Any, Literal
 from dpviz.accounting.guarantee import epsilon_of_row
 from dpviz.errors import ParameterError, UnknownName
 from dpviz.results.verdict import DELTA
-from dpviz.table.checked_numbers import is_number, is_whole
+from dpviz.table.validation import is_number, is_whole
 
 #: The largest part of the rows that may be kept for a test.
 MOST_TESTED = 0.5

@@ -38,9 +38,9 @@ from dpviz.privacy.random_assignment import PoissonSample, RandomAssignment
 from dpviz.privacy.source import Mechanism, Simulation
 from dpviz.progress import Progress, Stop, steps
 from dpviz.randomness import child_seeds, generator
-from dpviz.table.checked_numbers import checked_count, checked_share
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget
+from dpviz.table.validation import validate_count, validate_fraction
 from dpviz.training.contract import LearnerSpec
 
 #: Outcomes whose ratio is remembered; noise in many steps never repeats.
@@ -327,10 +327,10 @@ def audit(
         The learner's own parameters.
     """
     started = time.perf_counter()
-    checked_count("audit", "draws", draws, 2)
-    checked_count("audit", "max_depth", max_depth)
-    checked_share("audit", "beta", beta)
-    checked_count("audit", "seed", seed, 0)
+    validate_count("audit", "draws", draws, 2)
+    validate_count("audit", "max_depth", max_depth)
+    validate_fraction("audit", "beta", beta)
+    validate_count("audit", "seed", seed, 0)
     if checked_workers("audit", workers) != 1 and not isinstance(learner, str):
         raise ParameterError("audit", "workers", workers, "1 for a learner that is not given by name")
     request = FitRequest.of(learner, epsilon=epsilon, max_depth=max_depth, depth=max_depth, delta=delta, **params)

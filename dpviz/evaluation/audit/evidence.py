@@ -16,10 +16,10 @@ from dpviz.errors import NotEnumerable, ParameterError, SchemaError
 from dpviz.evaluation.audit.sources import Enumeration
 from dpviz.learners import FitRequest, get_learner
 from dpviz.privacy.source import NoiseSource
-from dpviz.table.checked_numbers import checked_loss, checked_number
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema, Target
 from dpviz.table.strict_json import PlainValue
+from dpviz.table.validation import validate_loss, validate_number
 from dpviz.training.contract import FitOutput, LearnerSpec
 from dpviz.training.growing import TreeRecipe
 
@@ -93,7 +93,7 @@ class Separation:
 
 def judge(log_ratio: float, claim: Claim, composed: PrivacyLoss) -> Finding:
     """The verdict on a certified lower bound of epsilon. Raises ParameterError where it is none, such as not-a-number."""
-    checked_loss("judge", "log_ratio", log_ratio)
+    validate_loss("judge", "log_ratio", log_ratio)
     if exceeds(log_ratio, composed.epsilon):
         return "ledger violated"
     if not claim.is_private:
@@ -176,7 +176,7 @@ class BoundLearner:
         """For listing its outputs. Raises NotEnumerable where that is impossible on this schema, ParameterError."""
         spec = spec_of(learner)
         (least, most), allowed = EPSILONS, "a number in [{:g}, {:g}]".format(*EPSILONS)
-        epsilon = checked_number("verify", "epsilon", epsilon, least=least, most=most, allowed=allowed)
+        epsilon = validate_number("verify", "epsilon", epsilon, least=least, most=most, allowed=allowed)
         is_number = isinstance(schema.target, NumericTarget)
         if ("number" if is_number else "classes") not in spec.tasks or (is_number and spec.prepare is None):
             raise NotEnumerable(_OF_NUMBERS[is_number].format(spec.title), remedy="Audit it by sampling.")

@@ -33,7 +33,7 @@ from dpviz.errors import DpvizError, ParameterError, place
 from dpviz.evaluation.metrics import clopper_pearson
 from dpviz.randomness import generator
 from dpviz.results.wording import number_text
-from dpviz.table.checked_numbers import checked_number, checked_share, is_number
+from dpviz.table.validation import is_number, validate_fraction, validate_number
 
 #: An output: a number, a text, anything hashable; or several things that a run shows, by name.
 Output = Hashable | Mapping[str, Hashable]
@@ -107,9 +107,9 @@ def audit_outputs(
     """
     if not is_number(delta) or not 0 <= delta < 1:
         raise ParameterError("audit_outputs", "delta", delta, "a number of at least 0 and below 1")
-    checked_share("audit_outputs", "beta", beta)
+    validate_fraction("audit_outputs", "beta", beta)
     if claimed is not None:
-        checked_number("audit_outputs", "claimed", claimed, least=0, allowed="a number of at least 0, or None")
+        validate_number("audit_outputs", "claimed", claimed, least=0, allowed="a number of at least 0, or None")
     tables = [[dict(one) if isinstance(one, Mapping) else {"": one} for one in _outputs(given)] for given in (first, second)]
     n = min(map(len, tables))
     if n < 2:

@@ -25,7 +25,7 @@ def is_whole(value: Any) -> bool:
     return is_number(value) and value == int(value)
 
 
-def checked_number(
+def validate_number(
     owner: str, name: str, value: Any, *, least: float = -math.inf, most: float = math.inf, allowed: str, open: bool = False
 ) -> float:
     """`value` as a float, if it is a number from `least` to `most`, both excluded where `open`.
@@ -42,7 +42,7 @@ def is_loss(value: Any) -> bool:
     return (is_number(value) or (isinstance(value, Real) and value == math.inf)) and value >= 0
 
 
-def checked_loss(owner: str, name: str, value: Any) -> float:
+def validate_loss(owner: str, name: str, value: Any) -> float:
     """`value`, if it is a number of at least 0 or infinity, as an epsilon or a log ratio is; raises ParameterError.
 
     Not-a-number compares as neither more nor less than a bound, so every verdict would hold.
@@ -52,18 +52,18 @@ def checked_loss(owner: str, name: str, value: Any) -> float:
     return value
 
 
-def checked_delta(owner: str, name: str, value: Any) -> float:
+def validate_delta(owner: str, name: str, value: Any) -> float:
     """`value`, if it is a number from 0 to 1; raises ParameterError."""
-    checked_number(owner, name, value, least=0, most=1, allowed="a number from 0 to 1")
+    validate_number(owner, name, value, least=0, most=1, allowed="a number from 0 to 1")
     return value
 
 
-def checked_share(owner: str, name: str, value: Any) -> float:
+def validate_fraction(owner: str, name: str, value: Any) -> float:
     """`value` as a float between 0 and 1, both excluded; raises ParameterError."""
-    return checked_number(owner, name, value, least=0, most=1, open=True, allowed="a number between 0 and 1, both excluded")
+    return validate_number(owner, name, value, least=0, most=1, open=True, allowed="a number between 0 and 1, both excluded")
 
 
-def checked_count(owner: str, name: str, value: Any, least: int = 1, most: float = math.inf, *, allowed: str = "") -> int:
+def validate_count(owner: str, name: str, value: Any, least: int = 1, most: float = math.inf, *, allowed: str = "") -> int:
     """`value` as an int, if it is a whole number from `least` to `most`; raises ParameterError."""
     if not is_whole(value) or not least <= value <= most:
         between = f"of at least {least:,}" if math.isinf(most) else f"from {least:,} to {most:,}"
