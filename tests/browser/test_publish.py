@@ -84,7 +84,6 @@ def declare(page: Any, name: str, cap: str) -> None:
             idle(page)
     page.get_by_role("textbox", name="Name of the data set").fill(name)
     page.get_by_role("textbox", name="Whom it protects").fill("one patient")
-    page.get_by_role("spinbutton", name="Rows per person at most").fill("1")
     page.get_by_role("spinbutton", name="Cap on ε (add/remove one row)").fill(cap)
     press(page, page.get_by_role("button", name="Declare it: nobody in it is in another"))
     page.get_by_text("Nothing was released yet").wait_for()
@@ -119,7 +118,7 @@ def role_is_not_lowered_by_a_click(page: Any) -> None:
 
 def nothing_is_filled_in_about_persons(page: Any) -> None:
     page.get_by_role("textbox", name="Name of the data set").fill("ward patients")
-    for kind, name in (("textbox", "Whom it protects"), ("spinbutton", "Rows per person at most"), ("spinbutton", "Cap on ε")):
+    for kind, name in (("textbox", "Whom it protects"), ("spinbutton", "Cap on ε")):
         expect(page.get_by_role(kind, name=name)).to_have_value("")
     press(page, page.get_by_role("button", name="Declare it: nobody in it is in another"))
     page.get_by_text("There is nobody it protects").wait_for()
