@@ -11,7 +11,7 @@ from dpviz.app.parts import escape_markdown
 from dpviz.app.person import person_screen
 from dpviz.app.prose import prose
 from dpviz.app.tree_view import chosen_in, show_tree
-from dpviz.app.widgets import once_of, show_chart, whole_number
+from dpviz.app.widgets import on_demand, once_of, show_chart, whole_number
 from dpviz.charts.tree.model import (
     by_size,
     effect_chart,
@@ -91,4 +91,6 @@ def model_screen(result: FitResult, title: str, *, key: str) -> None:
         show_tree(shown, title=title, key=key, selected=chosen_in(key, shown)[0], notes=notes)
     person_screen(result.model, tree)
     if result.test_report is not None:
-        private_test(result.test_report, result.unit)
+        with on_demand("Every measure of the private test", icon=":material/fact_check:") as box:
+            if box.open:
+                private_test(result.test_report, result.unit)

@@ -34,6 +34,7 @@ ON_DEMAND = (
     "Try one person",
     "The same tree as text",
     "Every measure on the held-out rows",
+    "Every measure of the private test",
     "Download this model",
     "Where does ε go?",
     "How to read the picture",
