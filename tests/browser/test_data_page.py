@@ -36,10 +36,10 @@ HOSTILE = (
 )
 SCRIPT = f"""
 import streamlit as st
-from dpviz.app.parts import literal, plain
+from dpviz.app.parts import as_code, escape_markdown
 for place, name in enumerate({HOSTILE!r}):
-    st.container(key=f"plain{{place}}").markdown(plain(name))
-    st.container(key=f"literal{{place}}").markdown(literal(name))
+    st.container(key=f"plain{{place}}").markdown(escape_markdown(name))
+    st.container(key=f"literal{{place}}").markdown(as_code(name))
 st.container(key="end").markdown("end")
 """
 

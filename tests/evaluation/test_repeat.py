@@ -62,8 +62,8 @@ def test_a_killed_worker_is_said_and_the_next_work_finds_new_ones():
 
 STAYS = """
 import sys
-from dpviz.evaluation.repeat import spread
-print(*spread(abs, range(int(sys.argv[1])), 2), flush=True)
+from dpviz.evaluation.repeat import parallel_map
+print(*parallel_map(abs, range(int(sys.argv[1])), 2), flush=True)
 sys.stdin.read()
 """
 
@@ -82,12 +82,12 @@ def test_workers_end_with_a_process_that_is_killed(tasks):
 WAITS = """
 import signal
 from threading import Event
-from dpviz.evaluation.repeat import spread
+from dpviz.evaluation.repeat import parallel_map
 signal.signal(signal.SIGINT, signal.default_int_handler)
 def tasks():
     yield from ((), ())
     print("under way", flush=True)
-list(spread(lambda _: Event().wait(), tasks(), 2))
+list(parallel_map(lambda _: Event().wait(), tasks(), 2))
 """
 
 
