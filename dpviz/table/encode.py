@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, repeat
 from typing import Any
 from unicodedata import category, normalize
 
@@ -15,7 +16,7 @@ import numpy as np
 
 from dpviz.errors import ParameterError, SchemaError
 from dpviz.randomness import secure_uniforms
-from dpviz.table.candidates import FeatureCandidates, bin_column
+from dpviz.table.candidates import FeatureCandidates, ThresholdCells, bin_column
 from dpviz.table.cells import MARKS, UNREADABLE, Declared, canonical_number, decimal_of, parse_numbers
 from dpviz.table.columns import Column
 from dpviz.table.dataset import Changes, EncodedDataset, report_of
@@ -300,9 +301,19 @@ def encode_columns(
     table: RawTable, declared: Sequence[Feature | Target], candidates: Sequence[FeatureCandidates] = ()
 ) -> list[EncodedColumn]:
     """Each column by itself; of features with candidates the bins of their values."""
-    encoded = [_encode_column(table.column(one.name), one) for one in declared]
-    binned = [replace(one, values=bin_column(bins, one.values)) for bins, one in zip(candidates, encoded, strict=False)]
-    return [*binned, *encoded[len(binned) :]]
+    with_bins = zip(declared, chain(candidates, repeat(None)), strict=False)
+    return [_encode_one(table.column(one.name), one, bins) for one, bins in with_bins]
+
+
+def _encode_one(column: Column, declared: Feature | Target, candidates: FeatureCandidates | None) -> EncodedColumn:
+    if candidates is None:
+        return _encode_column(column, declared)
+    is_plain = type(declared) is NumericFeature and not declared.whole and not declared.missing_codes
+    if is_plain and candidates.cells is not None and column.typed is not None and not column.labels:
+        assert isinstance(declared, NumericFeature)
+        return _in_bins(column.name, column.typed, declared, candidates, candidates.cells)
+    cells = _encode_column(column, declared)
+    return replace(cells, values=bin_column(candidates, cells.values))
 
 
 def _encode_column(column: Column, declared: Feature | Target) -> EncodedColumn:
@@ -344,6 +355,20 @@ def _numbers(name: str, numbers: np.ndarray, missing: np.ndarray, declared: Nume
         if len(clipped := outside[~(is_nan | missing[outside])]):
             changed["clipped"] = _flags(len(values), clipped)
     return EncodedColumn(name, values.astype(_whole_dtype(low, high)) if whole else values, unusable, changed, numbers)
+
+
+def _in_bins(
+    name: str, numbers: np.ndarray, declared: NumericFeature, candidates: FeatureCandidates, cells: ThresholdCells
+) -> EncodedColumn:
+    """Numbers in their bins: what is between two thresholds is neither missing, nor out of range, nor changed."""
+    found, others = cells.between(numbers)
+    few = _numbers(name, *Column(name, numbers=numbers[others], is_own=True).numbers_and_missing(), declared)
+    found[others] = bin_column(candidates, few.values)
+    unusable = few.unusable and (_flags(len(found), others[few.unusable[0]]), _flags(len(found), others[few.unusable[1]]))
+    changed = {kind: _flags(len(found), others[flags]) for kind, flags in few.changed.items()}
+    if np.isinf(numbers[others]).any():  # infinity is no number, as in `_numbers`
+        numbers = np.where(np.isinf(numbers), np.nan, numbers)
+    return EncodedColumn(name, found, unusable, changed, numbers)
 
 
 def _flags(n_rows: int, rows: np.ndarray) -> np.ndarray:

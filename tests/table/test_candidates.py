@@ -8,9 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpviz.errors import SchemaError
+from dpviz.randomness import generator
 from dpviz.table.candidates import (
+    FEW_ROWS,
     QUARTERS,
     CandidateGrid,
+    ThresholdCells,
     bin_column,
     equal_width_grid,
     multiscale_fractions,
@@ -117,7 +120,8 @@ def test_bins_are_right_at_the_edges_of_types():
     feature = thresholds_candidates([-19999.5, -0.5, 19999.5])
     column = np.tile(np.arange(-20000, 20001, dtype=np.int16), 2)  # the span of the values is more than 16 bits with a sign hold
     np.testing.assert_array_equal(bin_column(feature, column), np.searchsorted(feature.thresholds, column.astype(np.float64)))
-    assert not bin_column(thresholds_candidates([]), np.arange(9, dtype=np.float64)).any()
+    for n in (1, FEW_ROWS):
+        assert not bin_column(thresholds_candidates([]), np.arange(n, dtype=np.float64)).any()
     for n, dtype in ((255, np.uint8), (256, np.uint16)):
         binned = bin_column(thresholds_candidates(np.arange(n)), np.array([-1.0, n]))
         assert (binned.dtype, binned.tolist()) == (dtype, [0, n])
@@ -147,3 +151,29 @@ def test_each_grid_has_bins_of_its_own():
     moved = CandidateGrid(schema, (thresholds_candidates([7.0]),), "equal width 2")
     grids = equal_width_grid(schema, 2), equal_width_grid(schema, 10), moved
     assert [grid.bin(data)[0].tolist() for grid in grids] == [[0, 1], [0, 5], [0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("low", "width", "has_cells"),
+    [
+        (-4.0, 8.0, True),
+        (1e-300, 1e-300, True),
+        (-1e200, 1.9e200, True),
+        (1e9, 1.0, True),
+        (-1e9, 1.0, True),
+        (1e9, 1e-3, False),
+        (-1e300, 1.9e300, False),
+        (0.0, 5e-324, False),
+        (-1.7e308, math.inf, False),
+    ],
+)
+def test_bins_by_cells_are_bins_by_search(low, width, has_cells):
+    for scales in ((1.0, 1.5), QUARTERS):
+        cuts = np.unique([-1.7e308, 1.7e308] if width == math.inf else low + width * multiscale_fractions(scales))
+        cells = ThresholdCells.of(cuts)
+        assert (cells is not None) == has_cells
+        if cells is not None:
+            inside = generator(5).uniform(low, low + width, 3000)
+            beyond = [end * far for end in (-1, 1) for far in (0.0, 5e-324, 1e10, 1.7e308, math.inf, math.nan)]
+            values = np.concatenate([inside, cuts, np.nextafter(cuts, -np.inf), np.nextafter(cuts, np.inf), beyond])
+            np.testing.assert_array_equal(cells.bins(values), np.searchsorted(cuts, values))
