@@ -15,7 +15,9 @@ AXES = ("rows", "columns", "categories", "depth")
 MEASURES = {"seconds": "processor seconds", "megabytes": "megabytes beyond the rows"}
 #: Learner -> its colour on white and on black, and its mark.
 STYLES = {"pf-tree": ("#1f6f8b", "circle"), "s-gbdt": ("#c2571a", "square"), "smooth-forest": ("#7a7a7a", "triangle")}
-WIDTH, HEIGHT, GAP, LEFT, TOP = 190, 150, 46, 56, 34
+WIDTH, HEIGHT, GAP, LEFT, TOP = 190, 150, 46, 56, 44
+#: The least distance of two labels on an axis.
+APART = 26
 
 Point = tuple[float, float]
 
@@ -62,7 +64,8 @@ def _panel(corner: Point, lines: dict[str, list[Point]], axis: str, words: str, 
         y = up(10.0**decade)
         parts.append(f'<path d="M{left} {y:.1f}h{WIDTH}" stroke="#ddd"/>')
         parts.append(f'<text x="{left - 5}" y="{y + 4:.1f}" text-anchor="end">{10.0**decade:g}</text>')
-    parts += [f'<text x="{across(x):.1f}" y="{top + HEIGHT + 14}" text-anchor="middle">{_short(x)}</text>' for x in places]
+    written = [x for x, after in zip(places, [*places[1:], math.inf], strict=True) if across(after) - across(x) > APART]
+    parts += [f'<text x="{across(x):.1f}" y="{top + HEIGHT + 14}" text-anchor="middle">{_short(x)}</text>' for x in written]
     parts.append(f'<text x="{left + WIDTH / 2}" y="{top + HEIGHT + 29}" text-anchor="middle" font-weight="bold">{axis}</text>')
     if words:
         parts.append(f'<text x="{left - 5}" y="{top - 6}">{words}</text>')
