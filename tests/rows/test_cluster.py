@@ -38,6 +38,7 @@ def opened(rows: pa.Table, befalls=lambda: None, *persons) -> ClusterRows:
     return ClusterRows(Parts(parts, rows.column_names, befalls), NARROW, *persons)
 
 
+@pytest.mark.engine
 def test_another_engine_gives_the_tree_of_memory() -> None:
     """The source of the documentation, on Dask."""
     dask = pytest.importorskip("dask")
