@@ -17,7 +17,7 @@ from dpviz.evaluation.repeat import Workers, fit_each
 from dpviz.learners import FitRequest
 from dpviz.models.base import Model
 from dpviz.models.constant import as_tree
-from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, Rule, ThresholdRule, Tree
+from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, ThresholdRule, Tree
 from dpviz.progress import Progress, Stop
 from dpviz.randomness import child_seeds
 from dpviz.results.result import FitResult
@@ -77,11 +77,6 @@ class Resamples:
         ((feature, times),) = Counter(rule.feature for rule in rules).most_common(1)
         thresholds = [rule.threshold for rule in rules if rule.feature == feature and isinstance(rule, ThresholdRule)]
         return feature, times, _middle(thresholds) if thresholds else None
-
-    def root_rules(self) -> tuple[tuple[Rule, int], ...]:
-        """The rules at the root with their number of draws, most frequent first; leaves do not count."""
-        roots = (node_at(model, "") for model in self.models)
-        return tuple(Counter(root.rule for root in roots if isinstance(root, Branch)).most_common())
 
 
 def _kept(tree: Tree, node: Node, other: Node, path: str) -> Iterator[str]:

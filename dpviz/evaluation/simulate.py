@@ -182,18 +182,6 @@ def synthetic_rows(schema: Schema, *, n_rows: int, seed: int) -> EncodedDataset:
     return EncodedDataset(replace(schema, n_public=n_rows, read_from_data=()), columns, values)
 
 
-def marginals_of(data: EncodedDataset, bins: int = 20) -> Marginals:
-    """The distribution of each feature in public rows, numbers in equal-width bins."""
-    found = {}
-    for feature, column in zip(data.schema.features, data.columns, strict=True):
-        if isinstance(feature, CategoricalFeature):
-            counts = np.bincount(column, minlength=len(feature.categories))
-        else:
-            counts, _ = np.histogram(column, bins, (feature.low, feature.high))
-        found[feature.name] = tuple(counts.astype(float).tolist())
-    return found
-
-
 def _require_weights(feature: Feature, weights: tuple[float, ...]) -> None:
     wanted = len(feature.categories) if isinstance(feature, CategoricalFeature) else None
     right = len(weights) == wanted if wanted else len(weights) > 0

@@ -226,15 +226,22 @@ def _fork(format: Format) -> tuple[int, int]:
     which = [bytes([FORMATS.index(format)])]
     try:
         with _LOCK:
-            try:
-                send_fds(_line(), which, [jobs, theirs])
-            except OSError:  # it has ended just now
+            if not _is_taken(which, [jobs, theirs]):  # the process that waits has ended just now
                 end()
-                send_fds(_line(), which, [jobs, theirs])
+                _is_taken(which, [jobs, theirs])
     finally:
         os.close(jobs)
         os.close(theirs)
     return ours, answers
+
+
+def _is_taken(which: list[bytes], pipes: list[int]) -> bool:
+    """Whether the process that waits says that it has a job: one that is being killed takes in what is sent, and loses it."""
+    line = _line()
+    with suppress(OSError):
+        send_fds(line, which, pipes)
+        return bool(line.recv(1))
+    return False
 
 
 def wait() -> None:
@@ -245,6 +252,7 @@ def wait() -> None:
         which, pipes, _, _ = recv_fds(line, 1, 2)
         if not which:
             return
+        line.sendall(b"\0")
         format = FORMATS[which[0]]
         for module in (*format.packages, "pyarrow.parquet", "pyarrow.compute"):  # once for all workers
             with suppress(ImportError):

@@ -14,7 +14,6 @@ from dpviz.evaluation.simulate import (
     Expected,
     Resampled,
     expected_steps,
-    marginals_of,
     plant,
     region,
 )
@@ -79,9 +78,6 @@ def test_a_tree_comes_near_the_ceiling_and_given_marginals_are_drawn():
     train, _ = plant(TWO, **asked, marginals={"a": (3.0, 1.0), "c": (0.0, 1.0, 1.0)}).draw(seed=1)
     assert abs((train.columns[0] < 0).mean() - 0.75) < 0.02
     assert np.bincount(train.columns[2], minlength=3)[0] == 0
-    again, _ = plant(TWO, **asked, marginals=marginals_of(train)).draw(seed=3)
-    first, second = (np.histogram(table.columns[0], np.linspace(-5, 5, 5))[0] / 30_000 for table in (train, again))
-    assert np.abs(first - second).max() < 0.02
 
 
 @pytest.mark.parametrize(

@@ -128,6 +128,21 @@ def test_the_process_that_waits_is_started_again_when_it_was_killed(tmp_path):
     assert read_table(content).fingerprint == whole.fingerprint
 
 
+def test_a_job_sent_to_a_process_that_is_being_killed_is_sent_again(tmp_path, monkeypatch):
+    content = written("parquet", tmp_path)
+    whole, dying, send = read_table(content), worker._WAITING[0][0], worker.send_fds
+
+    def send_and_kill(line, which, pipes):
+        sent = send(line, which, pipes)
+        dying.kill()  # does nothing once it has ended
+        return sent
+
+    dying.send_signal(signal.SIGSTOP)  # takes in what is sent, and nothing comes of it
+    monkeypatch.setattr(worker, "send_fds", send_and_kill)
+    assert read_table(content).fingerprint == whole.fingerprint
+    assert worker._WAITING[0][0].pid != dying.pid
+
+
 HANGING = """
 import sys, threading
 from dpviz.io import worker

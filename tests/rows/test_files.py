@@ -222,8 +222,7 @@ def test_a_stop_ends_reading_binning_and_counting_and_leaves_nothing(share, tmp_
 
 
 @linux
-@pytest.mark.verify
-@pytest.mark.parametrize("write", [write_parquet, write_feather])
+@pytest.mark.parametrize("write", [write_parquet, pytest.param(write_feather, marks=pytest.mark.verify)])
 def test_a_worker_killed_in_any_pass_is_an_error_that_leaves_nothing_and_the_next_pass_is_whole(write, tmp_path, monkeypatch):
     """While the bins are read, and while the values that a forest needs: it, or the process that begins workers."""
     path, folder = write(drawn(6000), tmp_path / "table"), tmp_path / "temporary"
