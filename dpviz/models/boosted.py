@@ -40,9 +40,8 @@ def _parts(splits: PackedTrees, tree: int) -> list[tuple[tuple[int, int], int | 
     whole = _asked(splits, root)
     if len(whole) <= 2:
         return [(_pair(whole), None)]
-    sides = range(splits.n_children_of(root))
-    found = [_asked(splits, int(splits.first_child[root]) + side) | {int(splits.feature[root])} for side in sides]
-    return [(_pair(features), side) for side, features in zip(sides, found, strict=True)] if max(map(len, found)) <= 2 else []
+    found = [_asked(splits, child) | {int(splits.feature[root])} for child in splits.children(root)]
+    return [(_pair(features), side) for side, features in enumerate(found)] if max(map(len, found)) <= 2 else []
 
 
 def _pair(features: set[int]) -> tuple[int, int]:
@@ -53,9 +52,7 @@ def _asked(splits: PackedTrees, node: int) -> set[int]:
     """The features that are asked at a node or below it."""
     if splits.feature[node] == LEAF:
         return set()
-    first = int(splits.first_child[node])
-    below = (_asked(splits, first + side) for side in range(splits.n_children_of(node)))
-    return {int(splits.feature[node])}.union(*below)
+    return {int(splits.feature[node])}.union(*(_asked(splits, child) for child in splits.children(node)))
 
 
 @dataclass(frozen=True, eq=False)

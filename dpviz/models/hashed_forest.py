@@ -11,9 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpviz.models.base import OfArrays, Voting, require_same_columns
+from dpviz.models.boxes import Boxes, nth_free
 from dpviz.models.packed_forest import values_of
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
+from dpviz.table.schema import Schema
 
 #: Rows times features that fall through trees at once.
 _CELLS_AT_ONCE = 4_000_000
@@ -34,30 +35,6 @@ def fractions(values: np.ndarray) -> np.ndarray:
     return (values >> np.uint64(11)) * 2.0**-53
 
 
-def starting_box(schema: Schema) -> tuple[np.ndarray, np.ndarray]:
-    """(low, high) of every feature at a root: the declared range, whole numbers inside it, or the first and last code."""
-    sides = [_side(feature) for feature in schema.features]
-    return np.array([low for low, _ in sides]), np.array([high for _, high in sides])
-
-
-def _side(feature: NumericFeature | CategoricalFeature) -> tuple[float, float]:
-    if isinstance(feature, CategoricalFeature):
-        return 0.0, float(len(feature.categories) - 1)
-    if is_cut_between(feature):
-        return float(np.ceil(feature.low)), float(np.floor(feature.high))
-    return feature.low, feature.high
-
-
-def is_cut_between(feature: NumericFeature | CategoricalFeature) -> bool:
-    """True for whole numbers that doubles can distinguish: thresholds lie between two of them."""
-    return isinstance(feature, NumericFeature) and feature.whole and feature.high - feature.low < 2**53
-
-
-def nth_free(free: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """Position of the place-th (from 0) True in each row of `free`, shape (n_rows, n_features)."""
-    return (free.cumsum(axis=1) == place[:, None] + 1).argmax(axis=1)
-
-
 def leaves_reached(schema: Schema, depth: int, values: np.ndarray, keys: np.ndarray) -> np.ndarray:
     """The leaf (a uint64 that stands for the path) each row of `values` reaches in the tree of its key."""
     step = max(1, _CELLS_AT_ONCE // schema.n_features)
@@ -70,32 +47,27 @@ class _Falling:
     """Rows on their way down, each with the box of its node."""
 
     def __init__(self, schema: Schema, values: np.ndarray, keys: np.ndarray) -> None:
-        low, high = starting_box(schema)
-        self.values, self.node = values, mix(keys)
-        self.low, self.high = (np.tile(side, (len(values), 1)) for side in (low, high))
-        self.many = np.array([isinstance(feature, CategoricalFeature) for feature in schema.features])
-        self.whole = np.array([is_cut_between(feature) for feature in schema.features])
+        self.values, self.node, self.boxes = values, mix(keys), Boxes(schema, len(values))
 
     def to(self, depth: int) -> np.ndarray:
         for _ in range(depth):
-            free = self.high > self.low
+            free = self.boxes.free
             rows = np.flatnonzero(free.any(axis=1))
             if len(rows):
                 self._step(rows, free[rows])
         return self.node
 
     def _step(self, rows: np.ndarray, free: np.ndarray) -> None:
-        here = self.node[rows]
+        here, boxes = self.node[rows], self.boxes
         feature = nth_free(free, (fractions(mix(here ^ np.uint64(1))) * free.sum(axis=1)).astype(np.int64))
-        low, high = self.low[rows, feature], self.high[rows, feature]
+        low, high = boxes.low[rows, feature], boxes.high[rows, feature]
         cut = low + fractions(mix(here ^ np.uint64(2))) * (high - low)
-        cut = np.where(self.whole[feature], np.floor(cut) + 0.5, cut)
-        value, many = self.values[rows, feature], self.many[feature]
+        cut = np.where(boxes.whole[feature], np.floor(cut) + 0.5, cut)
+        value = self.values[rows, feature]
         above = value > cut
-        self.node[rows] = mix(here ^ (np.where(many, value, above).astype(np.uint64) << np.uint64(8)))
-        ceiling, floor = (np.where(self.whole[feature], cut + side, cut) for side in (-0.5, 0.5))
-        self.high[rows, feature] = np.where(many, low, np.where(above, high, ceiling))
-        self.low[rows, feature] = np.where(many, low, np.where(above, floor, low))
+        child = np.where(boxes.many[feature], value, above)
+        self.node[rows] = mix(here ^ (child.astype(np.uint64) << np.uint64(8)))
+        boxes.narrow(rows, feature, cut, above)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
 from typing import overload
 
 import numpy as np
@@ -24,42 +23,64 @@ LEAF = -1
 
 @dataclass(frozen=True, eq=False)
 class PackedTrees(OfArrays):
-    """Splits of many trees over the columns of `schema`, without labels."""
+    """Splits of many trees over the columns of `schema`, without labels: one tree after another, the nodes of each breadth first.
+
+    What a node asks for is all that is held. How many trees there are, and where the children of a node stand, follows from it.
+    """
 
     schema: Schema
-    n_trees: int
-    #: Shape (n_nodes,), int32. Which tree each node belongs to, increasing. Within a tree, nodes are in breadth-first order, the
-    #: root first.
-    tree: np.ndarray
     #: Shape (n_nodes,), int16. Position of the feature that is asked for, LEAF at a leaf.
     feature: np.ndarray
     #: Shape (n_nodes,), float64. Values (of a category: codes) up to it go to the first child, others to the second; NaN: one
     #: child per category.
     threshold: np.ndarray
-    #: Shape (n_nodes,), int64. The other children follow; 0 at a leaf.
-    first_child: np.ndarray
 
     @classmethod
-    def of(cls, schema: Schema, n_trees: int, nodes: Sequence[tuple[int, int, float, int]]) -> PackedTrees:
-        """From (tree, feature, threshold, first child) of every node."""
-        tree, feature, threshold, first = map(np.array, zip(*nodes, strict=True))
-        arrays = tree.astype(np.int32), feature.astype(np.int16), threshold.astype(np.float64), first.astype(np.int64)
-        return cls(schema, n_trees, *arrays)
+    def of(cls, schema: Schema, nodes: Sequence[tuple[int, float]]) -> PackedTrees:
+        """From (feature, threshold) of every node."""
+        feature, threshold = zip(*nodes, strict=True)
+        return cls(schema, np.array(feature, dtype=np.int16), np.array(threshold, dtype=np.float64))
 
     @classmethod
     def concatenate(cls, parts: Sequence[PackedTrees]) -> PackedTrees:
         """The trees of all parts, of which there is at least one, in order."""
-        starts = accumulate((len(part.tree) for part in parts), initial=0)
-        trees = accumulate((part.n_trees for part in parts), initial=0)
-        firsts = [np.where(part.first_child > 0, part.first_child + start, 0) for part, start in zip(parts, starts, strict=False)]
-        number = np.concatenate([part.tree + tree for part, tree in zip(parts, trees, strict=False)]).astype(np.int32)
         feature, threshold = (np.concatenate([getattr(part, name) for part in parts]) for name in ("feature", "threshold"))
-        return cls(parts[0].schema, sum(part.n_trees for part in parts), number, feature, threshold, np.concatenate(firsts))
+        return cls(parts[0].schema, feature, threshold)
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return len(self.roots)
+
+    def n_children(self) -> np.ndarray:
+        """Children of every node, int64 of shape (n_nodes,)."""
+        sizes = np.array([len(f.categories) if isinstance(f, CategoricalFeature) else 2 for f in self.schema.features])
+        return np.where(self.feature == LEAF, 0, np.where(np.isnan(self.threshold), sizes[self.feature], 2))
+
+    def children(self, node: int) -> range:
+        """The children of one node."""
+        if self.feature[node] == LEAF:
+            return range(0)
+        declared, first = self.schema.features[self.feature[node]], int(self.first_child[node])
+        by_category = np.isnan(self.threshold[node]) and isinstance(declared, CategoricalFeature)
+        return range(first, first + (len(declared.categories) if by_category else 2))  # type: ignore[union-attr]
+
+    @cached_property
+    def tree(self) -> np.ndarray:
+        """Which tree each node belongs to, int32 of shape (n_nodes,): one ends with the node that leaves none open."""
+        n_open = np.minimum.accumulate(np.cumsum(self.n_children() - 1))
+        return np.append(0, -np.minimum(n_open[:-1], 0)).astype(np.int32)[: len(self.feature)]
 
     @cached_property
     def roots(self) -> np.ndarray:
         """The first node of every tree, shape (n_trees,)."""
-        return np.searchsorted(self.tree, np.arange(self.n_trees))
+        return np.flatnonzero(np.diff(self.tree, prepend=-1))
+
+    @cached_property
+    def first_child(self) -> np.ndarray:
+        """The first child of every node, int64 of shape (n_nodes,); the others follow. 0 at a leaf."""
+        n_children = self.n_children()
+        return np.where(n_children > 0, np.cumsum(n_children) - n_children + self.tree + 1, 0)
 
     @cached_property
     def leaves(self) -> np.ndarray:
@@ -72,19 +93,6 @@ class PackedTrees(OfArrays):
         number = np.full(len(self.feature), -1, dtype=np.int64)
         number[self.leaves] = np.arange(len(self.leaves))
         return number
-
-    def n_children(self) -> np.ndarray:
-        """Children of every node, int64 of shape (n_nodes,)."""
-        sizes = np.array([len(f.categories) if isinstance(f, CategoricalFeature) else 2 for f in self.schema.features])
-        return np.where(self.feature == LEAF, 0, np.where(np.isnan(self.threshold), sizes[self.feature], 2))
-
-    def n_children_of(self, node: int) -> int:
-        """Children of one node."""
-        return int(self._n_children[node])
-
-    @cached_property
-    def _n_children(self) -> np.ndarray:
-        return self.n_children()
 
     def side(self, values: np.ndarray, node: int) -> np.ndarray:
         """Which child of a node each row of `values` goes to, int64 of shape (n_rows,)."""
@@ -199,10 +207,10 @@ class UnpackedTrees(Sequence[Tree]):
         if splits.feature[place] == LEAF:
             return self._leaf(int(splits.leaf_number[place]))
         feature, threshold = int(splits.feature[place]), float(splits.threshold[place])
-        first, declared = int(splits.first_child[place]), splits.schema.features[feature]
-        if not isinstance(declared, CategoricalFeature):
-            return Branch(ThresholdRule(feature, threshold), self._node(first), self._node(first + 1))
-        if not np.isnan(threshold):
-            codes = tuple(range(min(int(threshold) + 1, len(declared.categories))))
-            return Branch(SubsetRule(feature, codes), self._node(first), self._node(first + 1))
-        return child_per_category(feature, [self._node(first + code) for code in range(len(declared.categories))])
+        children, declared = [self._node(child) for child in splits.children(place)], splits.schema.features[feature]
+        if isinstance(declared, CategoricalFeature) and np.isnan(threshold):
+            return child_per_category(feature, children)
+        left, right = children
+        if isinstance(declared, CategoricalFeature):
+            return Branch(SubsetRule(feature, tuple(range(min(int(threshold) + 1, len(declared.categories))))), left, right)
+        return Branch(ThresholdRule(feature, threshold), left, right)

@@ -148,22 +148,22 @@ def _read_number(text: str, where: str) -> float:
 
 def _read_trees(texts: Sequence[str], schema: Schema, read_leaf: Callable[[str, str], L]) -> tuple[PackedTrees, list[L]]:
     """The splits of all trees, and what `read_leaf(text, where)` makes of each leaf, in their order."""
-    nodes: list[tuple[int, int, float, int]] = []  # tree, feature, threshold, first child
+    nodes: list[tuple[int, float]] = []
     leaves: list[L] = []
     for tree, text in enumerate(texts):
-        words, where, first = text.split(), f"trees[{tree}]", len(nodes)
-        next_child = first + 1
-        for word in words:
-            if len(nodes) == next_child:  # a node without a parent
+        where, n_open = f"trees[{tree}]", 1
+        for word in text.split():
+            if not n_open:  # a node without a parent
+                n_open = -1
                 break
             feature, threshold, n_children, leaf = _read_node(word, schema, where)
             if leaf is not None:
                 leaves.append(read_leaf(leaf, where))
-            nodes.append((tree, feature, threshold, next_child if n_children else 0))
-            next_child += n_children
-        if not words or next_child != len(nodes) or len(nodes) - first != len(words):
+            nodes.append((feature, threshold))
+            n_open += n_children - 1
+        if n_open:
             raise wrong("The number of nodes does not fit the splits.", where)
-    return PackedTrees.of(schema, len(texts), nodes), leaves
+    return PackedTrees.of(schema, nodes), leaves
 
 
 def _read_node(word: str, schema: Schema, where: str) -> tuple[int, float, int, str | None]:

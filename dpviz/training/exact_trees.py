@@ -74,11 +74,9 @@ def packed_tree(
     order = np.concatenate(levels)
     ends = is_leaf[order]
     features = np.where(ends, LEAF, feature[order]).astype(np.int16)
-    first = np.where(ends, 0, 1 + 2 * ((~ends).cumsum() - 1))
-    tree = np.zeros(len(order), dtype=np.int32)
-    return PackedTrees(schema, 1, tree, features, np.where(ends, np.nan, threshold[order]), first), order[ends]
+    return PackedTrees(schema, features, np.where(ends, np.nan, threshold[order])), order[ends]
 
 
 def single_leaf(schema: Schema) -> PackedTrees:
     """A tree of a single leaf."""
-    return PackedTrees.of(schema, 1, [(0, LEAF, math.nan, 0)])
+    return PackedTrees.of(schema, [(LEAF, math.nan)])

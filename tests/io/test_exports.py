@@ -124,9 +124,9 @@ def test_random_models_agree_and_break_ties_as_the_model_does(name, rng):
 
 def packed(schema: Schema, rng: np.random.Generator, *, with_counts: bool) -> PackedForest:
     """Four trees: two children at thresholds, one per category at their lists, negative counts too."""
-    nodes: list[tuple[int, int, float, int]] = []
-    for tree in range(4):
-        waiting, placed, start = [0], 1, len(nodes)
+    nodes: list[tuple[int, float]] = []
+    for _ in range(4):
+        waiting = [0]
         while waiting:
             depth = waiting.pop(0)
             feature = LEAF if depth > 2 else int(rng.integers(len(FEATURES)))
@@ -134,10 +134,9 @@ def packed(schema: Schema, rng: np.random.Generator, *, with_counts: bool) -> Pa
             many = isinstance(declared, CategoricalFeature)
             threshold = np.nan if declared is None or many else float(rng.uniform(declared.low, declared.high))
             children = 0 if declared is None else len(declared.categories) if many else 2
-            nodes.append((tree, feature, threshold, start + placed if children else 0))
+            nodes.append((feature, threshold))
             waiting += [depth + 1] * children
-            placed += children
-    splits = PackedTrees.of(schema, 4, nodes)
+    splits = PackedTrees.of(schema, nodes)
     n_leaves, n_classes = len(splits.leaves), len(schema.classes)
     tallies = rng.integers(-3, 9, (n_leaves, n_classes)) if with_counts else None
     labels = rng.integers(0, n_classes, n_leaves) if tallies is None else tallies.argmax(axis=1)

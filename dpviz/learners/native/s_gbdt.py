@@ -21,6 +21,7 @@ from dpviz.accounting.events import Event, GaussianRounds
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.models.base import n_scores
+from dpviz.models.boxes import split_features
 from dpviz.privacy.source import NoiseSource, drawn_by
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
@@ -30,7 +31,6 @@ from dpviz.training.boosting.loss import Loss, gradient_limit, initial_score, lo
 from dpviz.training.boosting.rounds import Recipe, Rounds
 from dpviz.training.boosting.trees import BoostingTrees, Drawing, cells_by_part, draw_boosting_trees
 from dpviz.training.contract import FitOutput, LearnerSpec, after, always_claims, n_public_of
-from dpviz.training.forests.random_boxes import declared_box
 from dpviz.training.params import Settings, flag, number, whole
 
 NAME = "s-gbdt"
@@ -81,7 +81,7 @@ class Params:
 
 def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     """Epsilon for the initial score and for the trees. Raises SchemaError without a split, or without a row count it needs."""
-    declared_box(schema)
+    split_features(schema)
     starts = params.initial_share > 0 and n_scores(schema) == 1
     share = start_share(schema, settings.epsilon, params) if starts else 0.0
     start, trees = split_budget(settings.epsilon, (share, 1 - share))

@@ -7,40 +7,90 @@ weakness is accuracy: a single random tree rarely asks the right question.
 Source: Holohan, Braghin, Mac Aonghusa & Levacher 2019 (arXiv 1907.02444), release 0.6.
 """
 
+from collections.abc import Callable, Iterator
+
 import numpy as np
 
-from dpviz.accounting.events import Event
+from dpviz.accounting.events import Event, Parallel, Sequential
 from dpviz.accounting.plan import BudgetPlan, Share
-from dpviz.models.tree import Tree
+from dpviz.models.boxes import is_cut_between, split_features, starting_box
+from dpviz.models.tree import Branch, Leaf, Node, SubsetRule, ThresholdRule, Tree
 from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.source import NoiseSource
-from dpviz.table.schema import Schema
+from dpviz.privacy.uniform import UniformChoice, UniformPoint
+from dpviz.table.schema import CategoricalFeature, Schema
 from dpviz.training.contract import FitOutput, LearnerSpec, always_claims
 from dpviz.training.counted_rows import Rows, counter_of
-from dpviz.training.forests.random_boxes import declared_box, grow_randomly
 from dpviz.training.params import NoParams, Settings
 
 NAME = "diffprivlib-tree"
+#: Labels a leaf: (exact class counts, level) -> (class code, event).
+LabelLeaf = Callable[[np.ndarray, int], tuple[int, Event]]
 
 
 def plan(schema: Schema, settings: Settings, params: NoParams) -> BudgetPlan:
     """All of epsilon at every leaf; leaves hold disjoint rows."""
-    declared_box(schema)
+    split_features(schema)
     depth = settings.fixed_or_max_depth
     return BudgetPlan(settings.epsilon, depth, (Share("leaf", depth, settings.epsilon, set_by="rule: splits are free"),))
 
 
 def fit(data: Rows, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> FitOutput:
-    """Draw the tree, then label its leaves."""
+    """Draw the tree, count its leaves, then label them: whoever counts the rows is asked once."""
     mechanism = PermuteAndFlip(plan.of("leaf", plan.depth), COUNT)
 
     def label(counts: np.ndarray, level: int) -> tuple[int, Event]:
         chosen = mechanism.release(counts, source=source, part="leaf", level=level)
         return chosen.value, chosen.event
 
-    root, event = grow_randomly(counter_of(data), plan.depth, label, source)
+    splits: list[Event] = []  # of the drawn nodes, parents first, left before right
+    drawn = _drawn(data.schema, *starting_box(data.schema), 0, plan.depth, splits, source)
+    (counts,) = counter_of(data).leaf_counts(drawn, None, 1)
+    root, event = _labelled(drawn, 0, iter(splits), iter(counts), label)
     return FitOutput(Tree(data.schema, root), event)
+
+
+def _drawn(
+    schema: Schema, low: np.ndarray, high: np.ndarray, level: int, depth: int, splits: list[Event], source: NoiseSource
+) -> Node:
+    """A subtree whose leaves have no label of their own yet, in what is left of every feature from `low` to `high`.
+
+    Categories are cut by their code. A cut costs nothing; the event of the feature stands for both.
+    """
+    free = np.flatnonzero(high > low)
+    if level == depth or not len(free):
+        return Leaf(0)
+    chosen = UniformChoice().release(len(free), source=source, part="node", level=level)
+    splits.append(chosen.event)
+    feature = int(free[chosen.value])
+    declared, ends = schema.features[feature], (float(low[feature]), float(high[feature]))
+    step = float(isinstance(declared, CategoricalFeature) or is_cut_between(declared))
+    if step:
+        below = ends[0] + UniformChoice().release(int(ends[1] - ends[0]), source=source, part="node", level=level).value
+    else:
+        below = UniformPoint().release(ends, source=source, part="node", level=level).value
+    left_high, right_low = high.copy(), low.copy()
+    left_high[feature], right_low[feature] = below, below + step
+    left = _drawn(schema, low, left_high, level + 1, depth, splits, source)
+    right = _drawn(schema, right_low, high, level + 1, depth, splits, source)
+    if isinstance(declared, CategoricalFeature):
+        return Branch(SubsetRule(feature, tuple(range(int(ends[0]), int(below) + 1))), left, right)
+    return Branch(ThresholdRule(feature, below + step / 2), left, right)
+
+
+def _labelled(
+    node: Node, level: int, splits: Iterator[Event], counts: Iterator[np.ndarray], label: LabelLeaf
+) -> tuple[Node, Event]:
+    """The subtree and its event, given the class counts of its leaves from left to right."""
+    if not isinstance(node, Branch):
+        code, event = label(next(counts), level)
+        return Leaf(code), event
+    split = next(splits)
+    (left, left_event), (right, right_event) = (
+        _labelled(child, level + 1, splits, counts, label) for child in (node.left, node.right)
+    )
+    return Branch(node.rule, left, right), Sequential((split, Parallel((left_event, right_event))))
 
 
 LEARNER = LearnerSpec(

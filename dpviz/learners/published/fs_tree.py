@@ -17,6 +17,7 @@ import numpy as np
 from dpviz.accounting.events import BoundedRange, Event, Parallel, Sequential
 from dpviz.accounting.guarantee import round_down
 from dpviz.accounting.plan import BudgetPlan, Share
+from dpviz.models.boxes import split_features
 from dpviz.models.tree import Branch, Leaf, Node, ThresholdRule, Tree, child_per_category
 from dpviz.privacy.laplace import LaplaceNoise
 from dpviz.privacy.selection import ExponentialMechanism
@@ -26,7 +27,6 @@ from dpviz.privacy.uniform import UniformPoint
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
 from dpviz.training.contract import FitOutput, LearnerSpec, always_claims
-from dpviz.training.forests.random_boxes import declared_box
 from dpviz.training.params import NoParams, Settings
 
 NAME = "fs-tree"
@@ -40,7 +40,7 @@ Left = tuple[tuple[float, float] | None, ...]
 
 def plan(schema: Schema, settings: Settings, params: NoParams) -> BudgetPlan:
     """Equal parts for all mechanisms that a row can meet."""
-    declared_box(schema)
+    split_features(schema)
     depth = min(DEPTH, settings.max_depth) if settings.depth == "auto" else int(settings.depth)
     numbers = sum(isinstance(feature, NumericFeature) for feature in schema.features)
     part = round_down(Fraction(settings.epsilon) / ((2 + numbers) * depth + 2))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpviz.accounting.plan import BudgetPlan
+from dpviz.models.boxes import split_features
 from dpviz.models.packed_forest import PackedForest
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.source import NoiseSource
@@ -21,7 +22,6 @@ from dpviz.table.schema import CategoricalFeature, Schema
 from dpviz.training.contract import FitOutput, LearnerSpec, always_claims, n_public_of
 from dpviz.training.counted_rows import counter_of
 from dpviz.training.forests.forest import ForestShape, label_plan, leaf_counts, publishable_depth
-from dpviz.training.forests.random_boxes import declared_box
 from dpviz.training.forests.random_trees import draw_trees
 from dpviz.training.params import Settings, whole
 
@@ -37,7 +37,7 @@ class Params:
 
 def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     """Equal parts of epsilon; depth by the paper's rule."""
-    declared_box(schema)
+    split_features(schema)
     rule = 1
     if settings.depth == "auto":
         rule = jpw_depth(schema, n_public_of(schema, NAME, "give the depth as a number (depth=3)"))

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.plan import BudgetPlan
+from dpviz.models.boxes import split_features
 from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.source import NoiseSource
@@ -23,7 +24,6 @@ from dpviz.table.schema import CategoricalFeature, Schema
 from dpviz.training.contract import FitOutput, LearnerSpec
 from dpviz.training.counted_rows import Rows, counter_of
 from dpviz.training.forests.forest import ForestShape, disjoint_field, fit_packed, label_plan, publishable_depth
-from dpviz.training.forests.random_boxes import declared_box
 from dpviz.training.forests.random_trees import theorem_2_depth
 from dpviz.training.params import Settings, whole
 
@@ -49,7 +49,7 @@ class Params:
 
 def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     """All of epsilon for the labels; depth by Theorem 2, no deeper than asked for and than can be published."""
-    declared_box(schema)
+    split_features(schema)
     n_trees = trees_of(schema, settings.epsilon, params)
     depth, notes, replaced = publishable_depth(schema, settings, theorem_2_depth(schema), n_trees)
     how = "set by you" if params.trees else "by the public rule"

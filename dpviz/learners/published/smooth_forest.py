@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.events import BoundedRange, Unbounded
 from dpviz.accounting.plan import BudgetPlan
+from dpviz.models.boxes import split_features
 from dpviz.privacy.leaf_labels import GlobalMajority, LabelRule
 from dpviz.privacy.smooth import SmoothMajority
 from dpviz.privacy.source import NoiseSource
@@ -29,7 +30,6 @@ from dpviz.training.forests.forest import (
     label_plan,
     publishable_depth,
 )
-from dpviz.training.forests.random_boxes import declared_box
 from dpviz.training.forests.random_trees import mean_leaves, theorem_2_depth
 from dpviz.training.params import Settings, choice, flag, whole
 
@@ -56,7 +56,7 @@ class Params:
 
 def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     """All of epsilon for the labels; depth by the chosen rule, no deeper than asked for."""
-    declared_box(schema)
+    split_features(schema)
     rule = _depth(schema, params.depth_rule)
     depth, notes, replaced = publishable_depth(schema, settings, rule, params.trees)
     if not params.publishable:

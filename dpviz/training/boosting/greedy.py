@@ -15,13 +15,13 @@ from functools import cached_property
 import numpy as np
 
 from dpviz.accounting.events import Event
+from dpviz.models.boxes import split_features
 from dpviz.privacy.selection import ExponentialMechanism
 from dpviz.privacy.sensitivity import Sensitivity
 from dpviz.privacy.source import NoiseSource
 from dpviz.privacy.uniform import UniformPoint
 from dpviz.table.schema import CategoricalFeature, Feature, Schema
 from dpviz.training.boosting.trees import Nested, two_sided
-from dpviz.training.forests.random_boxes import declared_box
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +110,7 @@ class GreedyTree:
 
     @cached_property
     def _free(self) -> list[int]:
-        return [place for place, side in enumerate(declared_box(self.schema)) if side.can_split]
+        return split_features(self.schema)
 
     def _offer(self, rows: np.ndarray) -> _Offer:
         found, gains = [], []

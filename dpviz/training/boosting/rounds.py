@@ -225,9 +225,4 @@ def repeat_trees(splits: PackedTrees, times: int) -> PackedTrees:
         return splits
     sizes = np.diff(np.append(splits.roots, len(splits.tree)))
     nodes = ranges(np.repeat(splits.roots, times), np.repeat(sizes, times))
-    tree = np.repeat(np.arange(splits.n_trees * times), np.repeat(sizes, times))
-    moved = np.arange(len(nodes)) - nodes
-    first = np.where(splits.first_child[nodes] > 0, splits.first_child[nodes] + moved, 0)
-    return PackedTrees(
-        splits.schema, splits.n_trees * times, tree.astype(np.int32), splits.feature[nodes], splits.threshold[nodes], first
-    )
+    return PackedTrees(splits.schema, splits.feature[nodes], splits.threshold[nodes])

@@ -19,13 +19,13 @@ from functools import cached_property
 
 import numpy as np
 
+from dpviz.models.boxes import is_cut_between, split_features, starting_box
 from dpviz.models.packed_forest import LEAF, PackedTrees
 from dpviz.privacy.source import NoiseSource
 from dpviz.privacy.uniform import UniformChoice, UniformPoint
 from dpviz.table.candidates import FeatureCandidates, multiscale_grid
 from dpviz.table.schema import CategoricalFeature, Feature, Schema
 from dpviz.training.boosting.histograms import FeatureHistograms
-from dpviz.training.forests.random_boxes import Side, declared_box
 
 #: (feature, threshold or NaN, children), or the cell of a leaf.
 Nested = tuple[int, float, "list[Nested]"] | int
@@ -87,11 +87,6 @@ def cells_by_part(depth: int, both: bool) -> tuple[int, ...]:
     return (2 ** ((depth + 1) // 2), 2 ** (depth // 2)) if both else (2**depth,)
 
 
-def split_features(schema: Schema) -> list[int]:
-    """The places of the features that can be split. Raises SchemaError without any."""
-    return [place for place, side in enumerate(declared_box(schema)) if side.can_split]
-
-
 def _complete_trees(
     schema: Schema, features: list[int], count: int, depth: int, numeric_weight: float, source: NoiseSource
 ) -> list[Nested]:
@@ -108,20 +103,16 @@ def _complete_trees(
 
 def _cuts(schema: Schema, asked: np.ndarray, source: NoiseSource) -> np.ndarray:
     """For every feature asked for, a threshold in its declared range, or the code of a category; float64 of the same shape."""
-    cuts, box = np.empty(len(asked)), declared_box(schema)
-    for place in np.unique(asked).tolist():
-        here, side = asked == place, box[place]
-        is_category = isinstance(schema.features[place], CategoricalFeature)
-        cuts[here] = _points(side, is_category, int(here.sum()), source)
+    cuts = np.empty(len(asked))
+    for place, low, high in zip(range(schema.n_features), *starting_box(schema), strict=True):
+        here, declared = np.flatnonzero(asked == place), schema.features[place]
+        if isinstance(declared, CategoricalFeature):
+            cuts[here] = UniformChoice().choose(np.full(len(here), len(declared.categories)), source=source)
+        elif is_cut_between(declared):
+            cuts[here] = low + 0.5 + UniformChoice().choose(np.full(len(here), int(high - low)), source=source)
+        else:
+            cuts[here] = UniformPoint().choose(np.full(len(here), low), np.full(len(here), high), source=source)
     return cuts
-
-
-def _points(side: Side, is_category: bool, count: int, source: NoiseSource) -> np.ndarray:
-    if not side.is_discrete:
-        return UniformPoint().choose(np.full(count, side.low), np.full(count, side.high), source=source)
-    n_choices = int(side.high - side.low) + is_category
-    chosen = UniformChoice().choose(np.full(count, n_choices), source=source)
-    return chosen.astype(np.float64) if is_category else side.low + 0.5 + chosen
 
 
 def _complete(schema: Schema, asked: list[int], cuts: list[float], node: int = 0) -> Nested:
@@ -239,16 +230,16 @@ def two_sided(declared: Feature, place: int, cut: float, inside: Nested, outside
 
 def pack(schema: Schema, trees: Sequence[Nested]) -> BoostingTrees:
     """Nested trees one after another, each breadth first."""
-    nodes: list[tuple[int, int, float, int]] = []  # tree, feature, threshold, first child
+    nodes: list[tuple[int, float]] = []
     cells: list[int] = []
-    for number, root in enumerate(trees):
+    for root in trees:
         waiting: deque[Nested] = deque([root])
         while waiting:
             node = waiting.popleft()
             if isinstance(node, int):
-                nodes.append((number, LEAF, math.nan, 0))
+                nodes.append((LEAF, math.nan))
                 cells.append(node)
                 continue
-            nodes.append((number, node[0], node[1], len(nodes) + 1 + len(waiting)))
+            nodes.append(node[:2])
             waiting.extend(node[2])
-    return BoostingTrees(PackedTrees.of(schema, len(trees), nodes), np.array(cells, dtype=np.int64))
+    return BoostingTrees(PackedTrees.of(schema, nodes), np.array(cells, dtype=np.int64))

@@ -10,7 +10,7 @@ from math import comb
 
 import numpy as np
 
-from dpviz.models.hashed_forest import is_cut_between, nth_free, starting_box
+from dpviz.models.boxes import Boxes, nth_free
 from dpviz.models.packed_forest import LEAF, PackedTrees
 from dpviz.privacy.source import NoiseSource
 from dpviz.privacy.uniform import UniformChoice, UniformPoint
@@ -113,68 +113,37 @@ class _Drawing:
     def __init__(self, schema: Schema, n_trees: int, depth: int, source: NoiseSource) -> None:
         self.schema, self.n_trees, self.depth, self.source = schema, n_trees, depth, source
         self.sizes = np.array([len(f.categories) if isinstance(f, CategoricalFeature) else 0 for f in schema.features])
-        self.whole = np.array([is_cut_between(feature) for feature in schema.features])
-        self.feature: list[np.ndarray] = []
-        self.threshold: list[np.ndarray] = []
-        self.first: list[np.ndarray] = []
 
     def trees(self) -> PackedTrees:
         """All trees, one after another."""
-        tree, trees = np.arange(self.n_trees), []
-        low, high = (np.tile(side, (self.n_trees, 1)) for side in starting_box(self.schema))
-        met = 0
-        for level in range(self.depth + 1):
-            trees.append(tree)
-            met += len(tree)
-            free = (high > low) if level < self.depth else np.zeros_like(low, dtype=bool)
-            parents, place = self._split(free, low, high, met)
+        boxes, tree = Boxes(self.schema, self.n_trees), np.arange(self.n_trees, dtype=np.int32)
+        levels: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        for level in range(self.depth):
+            feature, threshold = self._splits(boxes)
+            levels.append((tree, feature, threshold))
+            n_children = np.where(feature == LEAF, 0, np.where(np.isnan(threshold), self.sizes[feature], 2))
+            parents = np.repeat(np.arange(len(tree)), n_children)
             tree = tree[parents]
-            low, high = self._boxes(low, high, parents, place, level)
-        by_level = np.concatenate(trees).astype(np.int32)
-        order = np.argsort(by_level, kind="stable")
-        place = np.empty_like(order)
-        place[order] = np.arange(len(order))
-        feature, threshold, first = (np.concatenate(arrays)[order] for arrays in (self.feature, self.threshold, self.first))
-        return PackedTrees(self.schema, self.n_trees, by_level[order], feature, threshold, np.where(first > 0, place[first], 0))
+            if level < self.depth - 1:
+                place = np.arange(len(parents)) - (n_children.cumsum() - n_children)[parents]
+                boxes.low, boxes.high = boxes.low[parents], boxes.high[parents]
+                boxes.narrow(np.arange(len(parents)), feature[parents], threshold[parents], place > 0)
+        levels.append((tree, np.full(len(tree), LEAF, dtype=np.int16), np.full(len(tree), np.nan)))
+        of_tree, feature, threshold = map(np.concatenate, zip(*levels, strict=True))
+        order = np.argsort(of_tree, kind="stable")
+        return PackedTrees(self.schema, feature[order], threshold[order])
 
-    def _split(self, free: np.ndarray, low: np.ndarray, high: np.ndarray, met: int) -> tuple[np.ndarray, np.ndarray]:
-        """Draw the splits of a level; returns (parent, place among its children) of every node of the next level."""
+    def _splits(self, boxes: Boxes) -> tuple[np.ndarray, np.ndarray]:
+        """Feature and threshold of every node of a level; NaN for a category."""
+        free = boxes.free
         n_free = free.sum(axis=1)
         nodes = np.flatnonzero(n_free)
-        feature = np.full(len(free), LEAF, dtype=np.int16)
-        chosen = UniformChoice().choose(n_free[nodes], source=self.source)
-        feature[nodes] = nth_free(free[nodes], chosen)
-        threshold = np.full(len(free), np.nan)
-        threshold[nodes] = self._cuts(feature[nodes], low[nodes, feature[nodes]], high[nodes, feature[nodes]])
-        n_children = np.where(feature == LEAF, 0, np.where(np.isnan(threshold), self.sizes[feature], 2))
-        ends = n_children.cumsum()
-        self.feature.append(feature)
-        self.threshold.append(threshold)
-        self.first.append(np.where(feature == LEAF, 0, met + ends - n_children))
-        parents = np.repeat(np.arange(len(free)), n_children)
-        return parents, np.arange(len(parents)) - (ends - n_children)[parents]
-
-    def _cuts(self, feature: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """Thresholds; NaN for a category."""
-        cuts = np.full(len(feature), np.nan)
-        whole = np.flatnonzero(self.whole[feature])
-        cuts[whole] = low[whole] + 0.5 + UniformChoice().choose((high - low)[whole].astype(np.int64), source=self.source)
-        other = np.flatnonzero(~self.whole[feature] & (self.sizes[feature] == 0))
-        cuts[other] = UniformPoint().choose(low[other], high[other], source=self.source)
-        return cuts
-
-    def _boxes(
-        self, low: np.ndarray, high: np.ndarray, parents: np.ndarray, place: np.ndarray, level: int
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The boxes of the next level."""
-        if level >= self.depth - 1:
-            empty = np.empty((len(parents), self.schema.n_features))  # nothing below is split, so the contents do not matter
-            return empty, empty
-        feature, cut = self.feature[-1][parents], self.threshold[-1][parents]
-        rows, many, whole = np.arange(len(parents)), np.isnan(cut), self.whole[feature]
-        low, high = low[parents], high[parents]
-        ceiling, floor = (np.where(whole, cut + side, cut) for side in (-0.5, 0.5))
-        here_low, here_high = low[rows, feature], high[rows, feature]
-        high[rows, feature] = np.where(many, here_low, np.where(place > 0, here_high, ceiling))
-        low[rows, feature] = np.where(many, here_low, np.where(place > 0, floor, here_low))
-        return low, high
+        feature, threshold = np.full(len(free), LEAF, dtype=np.int16), np.full(len(free), np.nan)
+        feature[nodes] = nth_free(free[nodes], UniformChoice().choose(n_free[nodes], source=self.source))
+        chosen = feature[nodes]
+        whole, real = nodes[boxes.whole[chosen]], nodes[~boxes.whole[chosen] & ~boxes.many[chosen]]
+        low, high = (side[whole, feature[whole]] for side in (boxes.low, boxes.high))
+        threshold[whole] = low + 0.5 + UniformChoice().choose((high - low).astype(np.int64), source=self.source)
+        low, high = (side[real, feature[real]] for side in (boxes.low, boxes.high))
+        threshold[real] = UniformPoint().choose(low, high, source=self.source)
+        return feature, threshold

@@ -19,6 +19,7 @@ from dpviz.accounting.events import BoundedRange, Event, Parallel, Sequential
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.models.boosted import BoostedTrees
+from dpviz.models.boxes import split_features
 from dpviz.privacy.laplace import LaplaceNoise
 from dpviz.privacy.source import NoiseSource, Released
 from dpviz.table.dataset import EncodedDataset
@@ -28,7 +29,6 @@ from dpviz.training.boosting.loss import Loss, gradient_limit, initial_score, lo
 from dpviz.training.boosting.rounds import in_target_units
 from dpviz.training.boosting.trees import Nested, pack
 from dpviz.training.contract import FitOutput, LearnerSpec, always_claims, n_public_of
-from dpviz.training.forests.random_boxes import declared_box
 from dpviz.training.forests.random_trees import row_order, rows_to_trees
 from dpviz.training.params import Settings, flag, number, whole
 
@@ -64,7 +64,7 @@ class Params:
 
 def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     """Half of an ensemble's epsilon for splits, half for leaves. Raises SchemaError without a split or a row count it needs."""
-    declared_box(schema)
+    split_features(schema)
     starts = params.initial_share > 0 and isinstance(schema.target, NumericTarget)
     if starts:
         n_public_of(schema, NAME, "start from 0 (initial_share=0)")

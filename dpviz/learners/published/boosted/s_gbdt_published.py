@@ -16,6 +16,7 @@ from dpviz.accounting.events import Event, GaussianRounds
 from dpviz.accounting.gaussian import filter_orders
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, Share
+from dpviz.models.boxes import split_features
 from dpviz.privacy.source import NoiseSource, drawn_by
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
@@ -24,7 +25,6 @@ from dpviz.training.boosting.loss import gradient_limit, initial_score, loss_of
 from dpviz.training.boosting.rounds import Recipe, Rounds
 from dpviz.training.boosting.trees import BoostingTrees, draw_boosting_trees
 from dpviz.training.contract import FitOutput, LearnerSpec, after, always_claims, n_public_of
-from dpviz.training.forests.random_boxes import declared_box
 from dpviz.training.params import Settings, flag, number, whole
 
 NAME = "s-gbdt-published"
@@ -73,7 +73,7 @@ class Params:
 
 def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     """Epsilon for a number's initial score, and for the trees. Raises SchemaError without a split or a row count it needs."""
-    declared_box(schema)
+    split_features(schema)
     share = params.initial_share if isinstance(schema.target, NumericTarget) else 0.0
     if share:
         n_public_of(schema, NAME, "start from 0 (initial_share=0)")
