@@ -1,4 +1,4 @@
-"""Learners. A file in `native`, `published` or `references` that defines LEARNER is one; adding a learner is one new file."""
+"""Learners: `native`, `published` and `references` (without privacy); learners that share most of their code share a file."""
 
 from dpviz.learners.catalogue import (
     DEFAULT,

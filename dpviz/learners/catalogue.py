@@ -1,4 +1,4 @@
-"""The registry of learners. A learner is a file in `native`, `published` or `references`, and a line here."""
+"""The registry of learners. A learner is a `LearnerSpec` in `native`, `published` or `references`, and a line here."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -10,23 +10,20 @@ from dpviz.accounting.claim import why_uncovered
 from dpviz.errors import CannotCount, UnknownName, WrongTask
 from dpviz.learners.native import pf_tree, s_gbdt
 from dpviz.learners.published import (
-    bdpt,
     diffprivlib_tree,
     dp_mean,
-    dpgdf,
     fs_tree,
     jpw_forest,
     logistic,
     majority,
+    one_against_rest,
     pf_forest,
     privatree,
     privatree_corrected,
-    privatree_star,
     rgv_forest,
-    smooth_forest,
 )
 from dpviz.learners.published.boosted import dpboost, s_gbdt_published
-from dpviz.learners.references import cart, dpa, gbdt, random_forest
+from dpviz.learners.references import dpa, scikit_learn
 from dpviz.results.result import FitResult
 from dpviz.results.verdict import Verdict, verdict
 from dpviz.table.dataset import EncodedDataset
@@ -48,28 +45,28 @@ FORMER_PARAMETERS = {
 #: Every learner: the default first, private learners before baselines.
 LEARNERS: tuple[LearnerSpec, ...] = (
     pf_tree.LEARNER,
-    bdpt.LEARNER,
+    one_against_rest.LEARNER_BDPT,
     diffprivlib_tree.LEARNER,
     dpboost.LEARNER,
-    dpgdf.LEARNER,
+    one_against_rest.LEARNER_DPGDF,
     fs_tree.LEARNER,
     jpw_forest.LEARNER,
     logistic.LEARNER,
     pf_forest.LEARNER,
     privatree.LEARNER,
     privatree_corrected.LEARNER,
-    privatree_star.LEARNER,
+    privatree.LEARNER_STAR,
     rgv_forest.LEARNER,
     s_gbdt.LEARNER,
     s_gbdt_published.LEARNER,
-    smooth_forest.LEARNER,
-    cart.LEARNER,
-    cart.LEARNER_OF_NUMBERS,
+    pf_forest.LEARNER_SMOOTH,
+    scikit_learn.CART,
+    scikit_learn.CART_OF_NUMBERS,
     dp_mean.LEARNER,
     dpa.LEARNER,
-    gbdt.LEARNER,
+    scikit_learn.GBDT,
     majority.LEARNER,
-    random_forest.LEARNER,
+    scikit_learn.RANDOM_FOREST,
 )
 
 

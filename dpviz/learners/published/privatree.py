@@ -1,6 +1,7 @@
 """PrivaTree as published: private quantile bins, noisy class histograms of every feature at every node, permute-and-flip labels.
 
 Discloses exact counts through its stopping rule (a node with one class or at most one row becomes a leaf), unless grown complete.
+PrivaTree* has exact quantiles of the data in place of private ones, and discloses these too.
 
 Counterexamples. *One row against two*: one row is always a leaf; with a second row of another class the root may split. So a
 split has probability 0 on one table only, at every epsilon. *Grown complete, on features of two categories each*: equal rows of
@@ -8,7 +9,7 @@ one class against the same rows and one of the other class. All features look al
 of *all* others makes them worse, which the added row makes likelier once per feature. `last_feature_loss` is the exact loss of
 choosing it at every level and then the other class. On other features no counterexample is known.
 
-Source: Vos, Vos, Li, Erkin & Verwer 2023 (arXiv 2305.15394), Algorithm 1.
+Source: Vos, Vos, Li, Erkin & Verwer 2023 (arXiv 2305.15394), Algorithm 1; the column PrivaTree* of Tables II, VI and VII.
 """
 
 import math
@@ -18,6 +19,7 @@ from functools import lru_cache
 import numpy as np
 
 from dpviz.accounting.claim import Claim, Disclosure
+from dpviz.accounting.events import Event, Step
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.quantiles import JointQuantiles
@@ -26,19 +28,25 @@ from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
-from dpviz.training.contract import LearnerSpec, fit_by_growing
+from dpviz.training import growing
+from dpviz.training.contract import LearnerSpec, always_claims, fit_by_growing
 from dpviz.training.growing import TreeRecipe
 from dpviz.training.noisy_histograms import NoisyHistogramGrower, least_gini_distribution, quantile_grid
 from dpviz.training.params import Settings, flag
 from dpviz.training.privatree_budget import PrivaTreeParams, epsilon_split_of, privatree_plan, split_epsilon
 
-NAME = "privatree"
+NAME, STAR = "privatree", "privatree-star"
 #: Equal rows in the counterexample to the complete tree.
 ROWS = 3
 STOPPING_DISCLOSURE = Disclosure(
     code="stopping-rule",
     what="A branch ends where the exact rows are of one class or at most one is left: the shape of the tree shows exact counts.",
     remedy="Grow the tree complete, or use PF-tree.",
+)
+QUANTILE_DISCLOSURE = Disclosure(
+    code="exact-quantiles",
+    what="Every threshold is an exact quantile, that is, a value of some row.",
+    remedy="Use PF-tree, whose thresholds come from the schema.",
 )
 
 
@@ -67,6 +75,27 @@ def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: Nois
             events.append(released.event)
     grower = NoisyHistogramGrower(quantile_grid(data.schema, thresholds, NAME), split, plan.depth, params.grow_complete, source)
     return grower.recipe(data, tuple(events), () if params.grow_complete else (STOPPING_DISCLOSURE,))
+
+
+def plan_star(schema: Schema, settings: Settings, params: PrivaTreeParams) -> BudgetPlan:
+    """Equations (7) to (10) with no quantile budget."""
+    split = split_epsilon(STAR, schema, settings, params.shares, params.max_leaf_error, quantiles=False)
+    return privatree_plan(schema, settings, split, stops=True, exact=True)
+
+
+def prepare_star(data: EncodedDataset, plan: BudgetPlan, params: PrivaTreeParams, source: NoiseSource) -> TreeRecipe:
+    """Exact quantiles, then the tree."""
+    levels = np.arange(1, params.bins) / params.bins
+    numeric = [(f, column) for f, column in zip(data.schema.features, data.columns, strict=True) if isinstance(f, NumericFeature)]
+    thresholds = {feature.name: _quantiles(column, levels) for feature, column in numeric}
+    grower = NoisyHistogramGrower(quantile_grid(data.schema, thresholds, STAR), epsilon_split_of(plan), plan.depth, False, source)
+    exact: tuple[Event, ...] = (Step.unbounded("exact quantiles of the numeric features", "quantile"),) if numeric else ()
+    disclosures = (QUANTILE_DISCLOSURE, growing.STOPPING_DISCLOSURE) if numeric else (growing.STOPPING_DISCLOSURE,)
+    return grower.recipe(data, exact, disclosures)
+
+
+def _quantiles(column: np.ndarray, levels: np.ndarray) -> np.ndarray:
+    return np.quantile(column, levels, method="inverted_cdf") if len(column) else np.zeros(len(levels))
 
 
 def claim(plan: BudgetPlan, params: Params, schema: Schema) -> Claim:
@@ -127,4 +156,20 @@ LEARNER = LearnerSpec(
     prepare=prepare,
     claim=claim,
     Params=Params,
+)
+LEARNER_STAR = LearnerSpec(
+    name=STAR,
+    title="PrivaTree*",
+    idea="PrivaTree with exact quantiles: shows what private quantiles cost.",
+    citation="Vos, Vos, Li, Erkin & Verwer 2023, arXiv 2305.15394",
+    plan=plan_star,
+    fit=fit_by_growing(prepare_star),
+    prepare=prepare_star,
+    claim=always_claims(
+        "Vos et al. 2023, Table II",
+        "violated",
+        "Thresholds are values of rows (the paper says so), and the stopping rule is exact.",
+        evidence="dpviz/learners/published/privatree.py: one row against two",
+    ),
+    Params=PrivaTreeParams,
 )

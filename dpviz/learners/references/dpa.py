@@ -15,14 +15,11 @@ from hashlib import blake2b
 
 import numpy as np
 
-from dpviz.accounting.events import Step
 from dpviz.accounting.plan import BudgetPlan
-from dpviz.learners.references import cart
+from dpviz.learners.references.scikit_learn import grow_tree, reference_learner
 from dpviz.models.tree import Forest, Leaf, Tree
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
-from dpviz.training.contract import FitOutput
-from dpviz.training.exact_trees import reference_learner
 from dpviz.training.params import whole
 
 NAME = "dpa"
@@ -38,14 +35,13 @@ class Params:
     key: int = whole(0, "Key", "Divides the rows differently. It need not be secret.", low=0, high=2**53 - 1)
 
 
-def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:
+def grow(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> Forest:
     """One ordinary tree per part that has rows."""
     part_of = parts(data, params.trees, params.key)
     order = np.argsort(part_of, kind="stable")
     ends = np.searchsorted(part_of[order], np.arange(1, params.trees))
     groups = (rows for rows in np.split(order, ends) if len(rows))
-    trees = tuple(_tree(data, rows, plan) for rows in groups)
-    return FitOutput(Forest(data.schema, trees), Step.unbounded("exact splits and labels", "tree"))
+    return Forest(data.schema, tuple(_tree(data, rows, plan) for rows in groups))
 
 
 def _tree(data: EncodedDataset, rows: np.ndarray, plan: BudgetPlan) -> Tree:
@@ -53,7 +49,7 @@ def _tree(data: EncodedDataset, rows: np.ndarray, plan: BudgetPlan) -> Tree:
     if (target == target[0]).all():
         return Tree(data.schema, Leaf(int(target[0])))
     part = EncodedDataset(data.schema, tuple(column[rows] for column in data.columns), target)
-    return cart.grow(part, plan.depth, shares=False)
+    return grow_tree(part, plan.depth, shares=False)
 
 
 def parts(data: EncodedDataset, count: int, key: int) -> np.ndarray:
@@ -70,11 +66,12 @@ def _rows(data: EncodedDataset) -> Iterator[bytes]:
 
 
 LEARNER = reference_learner(
+    "labels",
+    grow,
     name=NAME,
     title="Voting trees on disjoint rows (not private)",
     idea="Many ordinary trees on disjoint rows vote; a prediction withstands half its lead in poisoned rows.",
     citation="Levine & Feizi 2021",
-    fit=fit,
     Params=Params,
     disjoint_voters=True,
 )
