@@ -9,7 +9,6 @@ import dpviz
 from dpviz.errors import SchemaError
 from dpviz.learners.published.dp_mean import STEPS
 from dpviz.models.constant import Constant
-from dpviz.models.tree import Leaf, NumberLeaf
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, NumericFeature, NumericTarget, Schema
 from tests.support import numbers
@@ -91,11 +90,6 @@ def test_a_class_that_does_not_occur_is_never_predicted(name):
         data = EncodedDataset(data.schema, data.columns, np.array(present, dtype=np.uint8)[data.target % len(present)])
         model = dpviz.fit(name, data, epsilon=1.0, max_depth=3, seed=0, **({"trees": 10} if name == "gbdt" else {})).model
         assert set(model.predict(data)) == set(present)
-
-
-def test_of_no_rows_cart_is_a_leaf():
-    assert dpviz.fit("cart", table(schema_of(), 0), epsilon=1.0, seed=0).model.root == Leaf(0)
-    assert dpviz.fit("cart-regression", of_values([]), epsilon=1.0, seed=0).model.root == NumberLeaf(40.0)
 
 
 @pytest.mark.parametrize("name", ["cart", "random-forest", "cart-regression", "gbdt"])

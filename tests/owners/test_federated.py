@@ -18,7 +18,7 @@ from dpviz.privacy.gaussian import GaussianNoise
 from dpviz.privacy.source import Simulation
 from dpviz.randomness import child_seeds
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import ClassTarget, NumericFeature, NumericTarget, Schema
+from dpviz.table.schema import NumericFeature, NumericTarget, Schema
 from dpviz.training.boosting.loss import loss_of
 from dpviz.training.boosting.rounds import Rounds
 from dpviz.training.params import Settings
@@ -227,13 +227,3 @@ def test_training_says_how_far_it_is_and_stops_when_asked():
     with pytest.raises(Cancelled):
         train_federated(parts_of(numbers()), **ASKED, progress=shares.append, stop=lambda: len(shares) == 3)
     assert shares == [1 / 8, 2 / 8, 3 / 8]
-
-
-@pytest.mark.slow
-def test_classes_are_learned_together():
-    schema = Schema(NUMBER.features, ClassTarget("big", ("no", "yes")), n_public=3000)
-    rng = np.random.default_rng(4)
-    x, z = rng.random(3000), rng.random(3000)
-    data = EncodedDataset(schema, (x, z), (x + 0.2 * z > 0.6).astype(np.uint8))
-    result = train_federated(parts_of(data), epsilon=4.0, public_seed=5, seed=1, rounds=60)
-    assert np.mean(result.model.predict(data) == data.target) > 0.9

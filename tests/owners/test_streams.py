@@ -9,7 +9,7 @@ import pytest
 
 import dpviz
 from dpviz.accounting.events import GaussianRounds, Parallel
-from dpviz.errors import Cancelled, DpvizError, ParameterError, UnknownName
+from dpviz.errors import DpvizError, ParameterError, UnknownName
 from dpviz.evaluation.metrics import measured_numbers
 from dpviz.owners.streams import STRATEGIES, stream_of, train_on_stream
 from dpviz.table.dataset import EncodedDataset
@@ -126,15 +126,6 @@ def test_errors_are_those_of_the_model_also_of_three_classes():
     course = train_on_stream(stream_of(train, test, "x", 0.4), "filter", **FEW)
     assert len(course.errors["all"]) == 81
     assert course.after("all") == pytest.approx(np.mean(course.model.predict(test) != test.target))
-
-
-@pytest.mark.slow
-def test_it_says_how_far_it_is_and_stops_when_asked():
-    shares: list[float] = []
-    train_on_stream(stream(), "filter", **FEW, progress=shares.append)
-    assert shares == [(tree + 1) / 80 for tree in range(80)]
-    with pytest.raises(Cancelled):
-        train_on_stream(stream(), "filter", **FEW, stop=lambda: True)
 
 
 def test_what_cannot_be_followed_is_refused():

@@ -70,13 +70,6 @@ def test_a_learner_that_needs_more_says_so_before_anything_is_asked():
         dpviz.fit("majority", OneByOne(rows(2, 3)), epsilon=1.0, seed=1, test_share=0.2)
 
 
-def test_rows_that_are_not_row_wise_are_not_released():
-    data = OneByOne(rows(2, 3))
-    data.not_row_wise = "its reader let cells span lines"
-    with pytest.raises(dpviz.errors.NotRowWise):
-        dpviz.fit("majority", data, epsilon=1.0, accept_rows=True)
-
-
 @pytest.mark.parametrize("name", COUNTING)
 def test_a_learner_asks_for_nothing_that_it_does_not_declare(name):
     """Rows that answer only what is declared serve it."""

@@ -10,7 +10,8 @@ Source: this project.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Any
 
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.models.tree import Branch, Leaf, Node, Tree
@@ -41,9 +42,8 @@ def _with_root(tree: Tree, fold: Callable[[Node], Node]) -> Tree:
 
 def collapse_by_noise(tree: Tree, noise_variance: float) -> Tree:
     """The same, given the variance of the noise on each count. Leaves without counts merge where they are equal."""
-    released = [sum(leaf.counts or ()) for leaf in tree.leaves if isinstance(leaf, Leaf)]
-    folding = _Collapsing(noise_variance, max(sum(released), 1))
-    return _with_root(tree, lambda node: folding.collapse(node).node)
+    n_rows = max(sum(sum(leaf.counts or ()) for leaf in tree.leaves if isinstance(leaf, Leaf)), 1)
+    return _with_root(tree, lambda node: _collapsed(node, noise_variance, n_rows)[0])
 
 
 def intervals(complete: Tree, shown: Tree, plan: BudgetPlan, rows_per_person: int = 1) -> dict[str, tuple[float, float, float]]:
@@ -83,46 +83,33 @@ def _n_leaves(node: Node) -> int:
     return _n_leaves(node.left) + _n_leaves(node.right) if isinstance(node, Branch) else 1
 
 
-@dataclass(frozen=True, slots=True)
-class _Collapsed:
-    """A subtree, and how many released counts per class were added up in it, if it is a leaf."""
+def _collapsed(node: Node, noise_variance: float, n_rows: int) -> tuple[Node, int]:
+    """The subtree, folded from below, and how many released counts per class were added up in it, if it is a leaf."""
+    if not isinstance(node, Branch):
+        return node, 1
+    (one, added), (other, more) = (_collapsed(child, noise_variance, n_rows) for child in (node.left, node.right))
+    if isinstance(one, Leaf) and isinstance(other, Leaf):
+        if one == other:
+            return one, added
+        counts = one.counts, other.counts
+        if None not in counts and _are_alike(counts, (added, more), noise_variance, n_rows):
+            return _together(one, other), added + more
+    return Branch(node.rule, one, other), 1
 
-    node: Node
-    n_added: int = 1
 
-
-@dataclass(frozen=True, slots=True)
-class _Collapsing:
-    noise_variance: float
-    n_rows: int
-
-    def collapse(self, node: Node) -> _Collapsed:
-        """The subtree, folded from below."""
-        if not isinstance(node, Branch):
-            return _Collapsed(node)
-        left, right = self.collapse(node.left), self.collapse(node.right)
-        one, other = left.node, right.node
-        if isinstance(one, Leaf) and isinstance(other, Leaf):
-            if one == other:
-                return left
-            if one.counts is not None and other.counts is not None and self._alike(one.counts, other.counts, left, right):
-                return _Collapsed(_together(one, other), left.n_added + right.n_added)
-        return _Collapsed(Branch(node.rule, one, other))
-
-    def _alike(self, one: tuple[int, ...], other: tuple[int, ...], left: _Collapsed, right: _Collapsed) -> bool:
-        rows = [max(sum(counts), 1) for counts in (one, other)]
-        added = [side.n_added for side in (left, right)]
-        shares = [min(max((first + second) / sum(rows), 0.0), 1.0) for first, second in zip(one, other, strict=True)]
-        deviations = [math.sqrt(self._variance(share, len(one), rows, added)) for share in shares]
-        gaps = (abs(first / rows[0] - second / rows[1]) for first, second in zip(one, other, strict=True))
-        unsure = math.sqrt(self.noise_variance * len(one) * max(added))
-        most_lost = (min(rows) + unsure) / self.n_rows * max(deviations)
-        return most_lost <= MOST_LOST and all(gap <= deviation for gap, deviation in zip(gaps, deviations, strict=True))
-
-    def _variance(self, share: float, n_classes: int, rows: list[int], added: list[int]) -> float:
-        """Of the difference between the shares of two leaves where both are `share`."""
+def _are_alike(counts: tuple[Any, Any], added: tuple[int, int], noise_variance: float, n_rows: int) -> bool:
+    """Whether shares of two leaves differ by less than their deviation, and folding costs little."""
+    rows = [max(sum(of_leaf), 1) for of_leaf in counts]
+    pairs = list(zip(*counts, strict=True))
+    deviations = []
+    for first, second in pairs:
+        share = min(max((first + second) / sum(rows), 0.0), 1.0)
         sides = zip(rows, added, strict=True)
-        return sum(_share_variance(share, n_classes, n, self.noise_variance * times) for n, times in sides)
+        deviations.append(math.sqrt(sum(_share_variance(share, len(pairs), n, noise_variance * times) for n, times in sides)))
+    gaps = (abs(first / rows[0] - second / rows[1]) for first, second in pairs)
+    unsure = math.sqrt(noise_variance * len(pairs) * max(added))
+    most_lost = (min(rows) + unsure) / n_rows * max(deviations)
+    return most_lost <= MOST_LOST and all(gap <= deviation for gap, deviation in zip(gaps, deviations, strict=True))
 
 
 def _together(one: Leaf, other: Leaf) -> Leaf:

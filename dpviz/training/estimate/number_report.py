@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 
 import numpy as np
+from numpy.polynomial import Polynomial
 
 from dpviz.accounting.events import Event, Sequential
 from dpviz.accounting.guarantee import split_budget
@@ -246,27 +247,19 @@ _PLACE = (-1.0, 2.0)
 @cache
 def _at_end(inside: float) -> _Polynomial:
     """Coefficients of a polynomial in [0, 1] that is 1 where an error is the width or more, and small up to `inside`."""
-    return _scaled(_composed(_CHEBYSHEV, (-1.0, 2 / inside)), 1.0)
+    return _tall(-1.0, 2 / inside)
 
 
 @cache
 def _at_ends(inside: float) -> _Polynomial:
     """The same in x = (1 + place) / 2, at either end of the window."""
-    return _scaled(_composed(_CHEBYSHEV, (-1 / inside, 2 / inside)), 1.0)
+    return _tall(-1 / inside, 2 / inside)
 
 
-def _composed(outer: _Polynomial, inner: _Polynomial) -> _Polynomial:
-    """outer(inner(x))."""
-    found: _Polynomial = (0.0,)
-    for coefficient in reversed(outer):
-        constant, *higher = times(found, inner)
-        found = (constant + coefficient, *higher)
-    return found
-
-
-def _scaled(polynomial: _Polynomial, at: float) -> _Polynomial:
-    whole = sum(c * at**k for k, c in enumerate(polynomial))
-    return tuple(c / whole for c in polynomial[: DEGREE + 1])
+def _tall(start: float, slope: float) -> _Polynomial:
+    """Chebyshev's polynomial of the line start + slope x, as a share of what it is at 1."""
+    found = Polynomial(_CHEBYSHEV)(Polynomial((start, slope))).coef.tolist()
+    return tuple(c / sum(found) for c in found)
 
 
 def _product(one: _Polynomials, other: _Polynomials) -> _Polynomials:

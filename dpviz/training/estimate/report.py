@@ -20,7 +20,7 @@ mean would be too small where all are large. A class that noise hides may have a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -118,15 +118,10 @@ class ClassReport(TestReport):
     @cached_property
     def confusion(self) -> tuple[tuple[Estimate, ...], ...]:
         """Share of all rows per actual class (rows) and predicted class (columns)."""
-        labels, classes = self._labels, range(self.counts.shape[1])
-        every = np.ones_like(self._is_right)
-
-        def cell(actual: int, predicted: int) -> Estimate:
-            chosen = np.zeros_like(self._is_right)
-            chosen[labels == predicted, actual] = 1
-            return self._label_share(chosen, every)
-
-        return tuple(tuple(cell(actual, predicted) for predicted in classes) for actual in classes)
+        classes, every = np.arange(self.counts.shape[1]), np.ones_like(self._is_right)
+        cells = (np.outer(self._labels == predicted, classes == actual) for actual in classes for predicted in classes)
+        found = [self._label_share(cell.astype(np.float64), every) for cell in cells]
+        return tuple(tuple(found[start : start + len(classes)]) for start in range(0, len(found), len(classes)))
 
     @cached_property
     def recalls(self) -> tuple[Estimate, ...]:
@@ -148,21 +143,18 @@ class ClassReport(TestReport):
 
         Small groups have wide intervals: a group that noise hides has [0, 1].
         """
-        names = names_of(self.schema, self.groups)
-        counts = self.counts.reshape(-1, len(names), self.counts.shape[1])
+        if not self.groups:
+            return ()
+        counts = self.counts.reshape(-1, self._n_groups, self.counts.shape[1])
 
         def share(group: int, top: np.ndarray, bottom: np.ndarray) -> Estimate:
             return _clipped(self._share(counts[:, group], self.noise_variance, top, bottom))
 
-        return tuple(
-            GroupEntry(
-                name,
-                share(group, 1 - self._is_right, np.ones_like(self._is_right)),
-                tuple(share(group, self._is_right * column, column) for column in self._columns),
-            )
-            for group, name in enumerate(names)
-            if self.groups
-        )
+        def entry(group: int, name: str) -> GroupEntry:
+            found = tuple(share(group, self._is_right * column, column) for column in self._columns)
+            return GroupEntry(name, share(group, 1 - self._is_right, np.ones_like(self._is_right)), found)
+
+        return tuple(entry(group, name) for group, name in enumerate(names_of(self.schema, self.groups)))
 
     @cached_property
     def balanced_accuracy(self) -> Estimate:
@@ -214,14 +206,11 @@ class ClassReport(TestReport):
         """Mean of -ln(probability of the actual class); None without probabilities."""
         if not self.has_probabilities:
             return None
-        found = self._loss_of(self._shares)
-        if not self._half_band:
-            return found
-        # the probabilities of a model are anywhere in their bands
-        least, most = (self._loss_of(np.minimum(self._shares + side * self._half_band, 1.0)) for side in (1, -1))
-        return Estimate(found.value, min(least.low, found.low), max(most.high, found.high))
+        return self._within_bands(self._loss_of, 0.0, (self._half_band, -self._half_band))
 
-    def _loss_of(self, shares: np.ndarray) -> Estimate:
+    def _loss_of(self, moved: float) -> Estimate:
+        """The same where all probabilities are so much larger."""
+        shares = np.minimum(self._shares + moved, 1.0)
         losses = -np.log(np.maximum(shares, 1e-9))
         met = np.maximum(self.counts, 0)
         # what was not met is as likely as the model says
@@ -236,17 +225,20 @@ class ClassReport(TestReport):
         middles = np.tile((np.arange(BANDS) + 0.5) / BANDS, 2)
         return 0.5 / BANDS if len(answers) == 2 * BANDS and np.allclose(answers, middles) else 0.0
 
+    def _within_bands(self, estimate: Callable[[float], Estimate], middle: float, ends: tuple[float, float]) -> Estimate:
+        """In the middle of the bands, with an interval for wherever in its band a probability is."""
+        found = estimate(middle)
+        if not self._half_band:
+            return found
+        least, most = map(estimate, ends)
+        return Estimate(found.value, min(least.low, found.low), max(most.high, found.high))
+
     @cached_property
     def auc(self) -> Estimate | None:
         """Chance that a row of the second class is ranked above one of the first (ties: half); None for more than two classes."""
         if not self.has_probabilities or self.counts.shape[1] != 2:
             return None
-        found = self._auc_where(0.5)
-        if not self._half_band:
-            return found
-        # how a model ranks within a band is not counted
-        least, most = self._auc_where(0.0), self._auc_where(1.0)
-        return Estimate(found.value, min(least.low, found.low), max(most.high, found.high))
+        return self._within_bands(self._auc_where, 0.5, (0.0, 1.0))  # how a model ranks within a band is not counted
 
     def _auc_where(self, tie: float) -> Estimate:
         """The same where a pair with one score counts as `tie`."""

@@ -265,23 +265,6 @@ def test_with_a_huge_epsilon_two_levels_are_the_best_of_all_trees(n_classes):
         assert found[chosen][1] == max(impure for _, impure in found.values())
 
 
-def test_two_levels_see_what_one_question_cannot():
-    """The class is whether both features agree: no single split tells anything."""
-    rng = np.random.default_rng(5)
-    schema = Schema(
-        (*(CategoricalFeature(name, ("no", "yes")) for name in "ab"), NumericFeature("noise", 0, 1)),
-        ClassTarget("y", ("differ", "agree")),
-        n_public=4000,
-    )
-    a, b = rng.integers(0, 2, (2, 4000)).astype(np.uint8)
-    data = EncodedDataset(schema, (a, b, rng.random(4000)), (a == b).astype(np.uint8))
-    by_one, by_two = (
-        [fit(data, epsilon=1.0, depth=2, seed=seed, lookahead=lookahead).score(data) for seed in range(5)] for lookahead in (1, 2)
-    )
-    assert min(by_two) == 1.0
-    assert np.median(by_one) < 0.8
-
-
 @pytest.mark.parametrize("lookahead", [1, 2])
 def test_a_heavy_rare_class_is_named_where_equal_weights_hardly_name_it(lookahead):
     data = table(schema_of("numbers"), 2000, seed=2)
