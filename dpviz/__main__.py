@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from dpviz import interrupts
 from dpviz.cli import COMMANDS, console, current, load
-from dpviz.errors import DpvizError, OutOfMemory, Removed
+from dpviz.errors import DpvizError, OutOfMemory
 from dpviz.version import VERSION
 
 BAD_INPUT = 2
@@ -67,7 +67,8 @@ def finish(run: Callable[[list[str]], int], argv: Sequence[str] | None = None) -
 def _run(given: list[str]) -> int:
     words, renamed = current(given)
     if words[:1] == ["owners"]:
-        raise Removed("The command `dpviz owners`", remedy="In Python there are dpviz.train_federated and dpviz.train_on_stream.")
+        remedy = "In Python there are dpviz.train_federated and dpviz.train_on_stream."
+        raise DpvizError("The command `dpviz owners` was removed from dpviz.", remedy=remedy)
     try:
         args = parser(words).parse_args(words)
     except SystemExit as done:  # argparse has printed help or the version

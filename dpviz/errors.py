@@ -165,17 +165,6 @@ class WrongTask(DpvizError):
         )
 
 
-class NeedsClasses(DpvizError):
-    """A question that counts right and wrong was asked of a numeric target. `target` names it."""
-
-    def __init__(self, what: str, target: str) -> None:
-        self.target = target
-        super().__init__(
-            f"{what} needs a target of classes, but {target!r} is a number.",
-            remedy="Choose a table whose target is one of several classes, or declare ranges of this number as classes.",
-        )
-
-
 class NoProbabilities(DpvizError):
     """A model says which class, but not how likely each class is. `kind` names the kind of model."""
 
@@ -265,13 +254,6 @@ class EngineError(CodedError):
     """A table in an engine cannot be used. `code`: address, password, table, order, persons, lost, failed, changed,
     uncounted or LOST_ROWS.
     """
-
-
-class Removed(DpvizError):
-    """Something that an earlier version of dpviz had was asked for. The remedy says what to do instead."""
-
-    def __init__(self, what: str, *, remedy: str) -> None:
-        super().__init__(f"{what} was removed from dpviz.", remedy=remedy)
 
 
 class Cancelled(DpvizError):

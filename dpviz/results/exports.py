@@ -13,7 +13,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Literal
 
-from dpviz.errors import Removed, UnknownName
+from dpviz.errors import DpvizError, UnknownName
 from dpviz.installation import offered
 from dpviz.results.verdict import Unit
 
@@ -64,9 +64,9 @@ def forms() -> dict[str, Form]:
 
 
 def form_called(name: str) -> Form:
-    """The form called `name`. Raises UnknownName, and Removed for one that is gone."""
+    """The form called `name`. Raises UnknownName, and DpvizError for one that is gone."""
     if name in _REMOVED:
-        raise Removed(f"The export format {name!r}", remedy=f"Use {_REMOVED[name]!r}.")
+        raise DpvizError(f"The export format {name!r} was removed from dpviz.", remedy=f"Use {_REMOVED[name]!r}.")
     found = _every_form().get(_ALSO.get(name, name))
     if found is None:
         raise UnknownName("export format", name, forms())
@@ -79,7 +79,7 @@ def export(name: str, document: str, unit: Unit | None = None, key: str = "") ->
     `unit`: whom a register says a release protects; None where only the document knows. `key`: in SQL a column of the table that
     comes first, so that answers say whose they are.
 
-    Raises UnknownName and Removed; NotExported where the form cannot hold the model; DocumentError.
+    Raises UnknownName, or DpvizError for a form that is gone; NotExported where the form cannot hold the model; DocumentError.
     """
     return form_called(name).export(document, unit, key)
 

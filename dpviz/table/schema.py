@@ -13,7 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, ClassVar
 
-from dpviz.errors import DpvizError, NeedsClasses, ParameterError, SchemaError, UnknownName, place, shown
+from dpviz.errors import DpvizError, ParameterError, SchemaError, UnknownName, place, shown
 from dpviz.table.cells import Declared, clean
 from dpviz.table.raw import listed_names
 from dpviz.table.validation import is_number, is_whole
@@ -465,6 +465,8 @@ def _require_names(owner: str, kind: str, names: tuple[str, ...]) -> None:
 
 
 def require_classes(schema: Schema, what: str) -> None:
-    """Raise NeedsClasses for a numeric target; `what` begins the sentence ("A poisoning guarantee")."""
+    """Raise SchemaError for a numeric target; `what` begins the sentence ("A poisoning guarantee")."""
     if isinstance(schema.target, NumericTarget):
-        raise NeedsClasses(what, schema.target.name)
+        said = f"{what} needs a target of classes, but {schema.target.name!r} is a number."
+        remedy = "Choose a table whose target is one of several classes, or declare ranges of this number as classes."
+        raise SchemaError(said, field=schema.target.name, remedy=remedy)

@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.accounting.risk import Risk
-from dpviz.errors import DpvizError, NeedsClasses, ParameterError
+from dpviz.errors import DpvizError, ParameterError, SchemaError
 from dpviz.evaluation.attacks import ATTACKS, attack_curve
 from dpviz.evaluation.plan import (
     DEPTHS,
@@ -205,10 +205,10 @@ def test_questions_that_count_right_and_wrong_refuse_a_number_and_goals_are_shar
         "An attack": lambda: [attack_curve(kind, setup, data, data, poisoned_rows=[0, 3]) for kind in ATTACKS],
     }
     for what, ask in asked.items():
-        with pytest.raises(NeedsClasses, match=f"{what} needs a target of classes, but 'rent' is a number") as problem:
+        with pytest.raises(SchemaError, match=f"{what} needs a target of classes, but 'rent' is a number") as problem:
             ask()
-        assert problem.value.target == "rent"
-    with pytest.raises(NeedsClasses):
+        assert problem.value.field == "rent"
+    with pytest.raises(SchemaError):
         last(consequences_steps(Resampled(data), setup, seed=1, epsilons=(1.0,), draws=20))
     for wrong in ((1.2,), (0.8, 1.0)):
         with pytest.raises(ParameterError):
