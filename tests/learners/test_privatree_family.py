@@ -15,13 +15,11 @@ from dpviz.accounting.events import PureDP, Step, walk
 from dpviz.accounting.guarantee import round_up
 from dpviz.errors import ParameterError
 from dpviz.learners.published import privatree_corrected
-from dpviz.models.tree import Leaf, SubsetRule, ThresholdRule
-from dpviz.table.candidates import equal_width_grid
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from dpviz.training.noisy_histograms import weighted_gini
 from dpviz.training.params import Settings
 from dpviz.training.privatree_budget import leaf_epsilon_needed, split_epsilon, worst_leaf_error
-from tests.support.oracles import counts, trees
+from tests.support.oracles import counts
 from tests.support.recording import Recording
 from tests.support.tables import schema_of, table
 
@@ -107,69 +105,6 @@ def test_weighted_gini_is_the_fraction(rows):
     left, right = np.array([row[:2] for row in rows]), np.array([row[2:] for row in rows])
     expected = [float(counts.weighted_gini(*sides)) for sides in zip(left, right, strict=True)]
     np.testing.assert_allclose(weighted_gini(left, left + right), expected, atol=1e-12)
-
-
-def gini(left, right):
-    """Minus the weighted Gini: a utility."""
-    return -counts.weighted_gini(left, right)
-
-
-def candidates_at(data, rows, thresholds) -> list:
-    """All rules PrivaTree may use at a node when its counts are exact: categories in the order of their second class."""
-    rules = []
-    for position, feature in enumerate(data.schema.features):
-        if isinstance(feature, NumericFeature):
-            rules += [ThresholdRule(position, float(cut)) for cut in np.unique(thresholds[position])]
-            continue
-        order = list(range(len(feature.categories)))
-        if data.n_classes == 2:
-            order.sort(key=lambda code: share_of_second_class(data, rows, position, code))
-        rules += [SubsetRule(position, tuple(sorted(order[:end]))) for end in range(1, len(order))]
-    return rules
-
-
-def share_of_second_class(data, rows, position, code) -> float:
-    inside = [int(data.target[row]) for row in rows if data.columns[position][row] == code]
-    return sum(inside) / len(inside) if inside else 0.0
-
-
-def require_greedy(result, data, rules_at, depth, *, stops=True):
-    checked = 0
-    for level, node, rows in trees.rows_by_node(result.model, data):
-        if isinstance(node, Leaf):
-            labels = Counter(int(data.target[row]) for row in rows)
-            assert labels[node.label] == max(labels.values(), default=0)
-            assert level == depth or (stops and len(labels) <= 1)
-            continue
-        assert not stops or len(set(data.target[rows])) > 1  # a pure node ends the branch
-        rules = rules_at(rows)
-        assert trees.utility_of(node.rule, data, rows, gini) == pytest.approx(trees.best(rules, data, rows, gini), abs=1e-12)
-        checked += 1
-    assert checked >= 2**depth - 3
-
-
-def exact_deciles(column) -> list[float]:
-    ordered = sorted(float(value) for value in column)
-    return [ordered[math.ceil(len(ordered) * j / 10) - 1] for j in range(1, 10)]
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("kind", KINDS)
-def test_with_a_huge_epsilon_each_form_is_greedy_on_its_bins(kind, n_classes):
-    data, source = table(schema_of(kind, n_classes), 80), Recording(5)
-    numeric = [place for place, feature in enumerate(data.schema.features) if isinstance(feature, NumericFeature)]
-    result = dpviz.fit("privatree", data, epsilon=1e6, depth=2, source=source, shares=(1, 1, 1))
-    drawn = [value for mechanism, _, value in source.draws if mechanism.title == "joint exponential quantiles"]
-    bins = dict(zip(numeric, drawn, strict=True))
-    require_greedy(result, data, lambda rows: candidates_at(data, rows, bins), 2)
-
-    star = dpviz.fit("privatree-star", data, epsilon=1e6, depth=2, seed=5, shares=(1, 1, 1))
-    deciles = {place: exact_deciles(data.columns[place]) for place in numeric}
-    require_greedy(star, data, lambda rows: candidates_at(data, rows, deciles), 2)
-
-    corrected = dpviz.fit("privatree-corrected", data, epsilon=1e6, depth=2, seed=3, shares=(1, 1))
-    rules = counts.rules_of(equal_width_grid(data.schema, 10))
-    require_greedy(corrected, data, lambda rows: rules, 2, stops=False)
 
 
 def test_bins_are_as_many_as_asked_and_exact_quantiles_are_owned_up_to():

@@ -14,7 +14,6 @@ from dpviz.errors import Cancelled, NotRowWise, ParameterError, PublicValuesWarn
 from dpviz.learners.published.boosted import s_gbdt_published as s_gbdt
 from dpviz.owners import federated
 from dpviz.owners.federated import train_federated
-from dpviz.privacy.gaussian import GaussianNoise
 from dpviz.privacy.source import Simulation
 from dpviz.randomness import child_seeds
 from dpviz.table.dataset import EncodedDataset
@@ -41,15 +40,6 @@ def parts_of(data, owners=3):
     order = np.argsort(data.target, kind="stable")
     places = np.array_split(order, [data.n_rows // 8, data.n_rows // 2][: owners - 1])
     return [data.take(place, share=len(place) / data.n_rows) for place in places]
-
-
-class Silent:
-    """Adds no noise."""
-
-    name = "simulation"
-
-    def draw(self, mechanism, values):
-        return values if isinstance(mechanism, GaussianNoise) else Simulation(1).draw(mechanism, values)
 
 
 def public(data, asked=ASKED):
@@ -85,15 +75,6 @@ def test_leaves_are_the_means_of_what_each_owner_releases_from_its_own_rows(make
     assert len(np.unique(model.values)) > 10
 
 
-def test_owners_of_the_same_rows_without_noise_train_what_one_of_them_trains(monkeypatch):
-    monkeypatch.setattr(federated, "_sources", lambda _, owners: [Silent() for _ in range(owners)])
-    data = numbers()
-    loss, trees, recipe = public(data)
-    alone = Rounds(data, trees, loss, 0.0, recipe, Silent()).run_all()
-    backwards = data.take(slice(None, None, -1), share=1)
-    np.testing.assert_allclose(train_federated([data, backwards], **ASKED).model.values, alone.values, rtol=1e-9)
-
-
 def test_every_owner_adds_the_whole_noise_so_that_nobody_need_be_trusted(monkeypatch):
     """Owners without rows: sums are noise alone, of the scale that the ledger prices, whoever else takes part."""
     found = []
@@ -114,14 +95,6 @@ def test_every_owner_adds_the_whole_noise_so_that_nobody_need_be_trusted(monkeyp
     for scale in wanted:
         noise = np.concatenate([values.ravel() for mechanism, values in found if mechanism.scale == pytest.approx(scale)]) / scale
         assert chi2.ppf(1e-4, len(noise)) < np.square(noise).sum() < chi2.ppf(1 - 1e-4, len(noise))
-
-
-def test_trees_come_from_the_public_seed_alone():
-    one, two, other = (
-        train_federated(parts_of(rows), **ASKED | given).model
-        for rows, given in ((numbers(), {}), (numbers(200, 9), {"seed": 3}), (numbers(), {"public_seed": 6}))
-    )
-    assert one.splits == two.splits != other.splits
 
 
 @pytest.mark.slow

@@ -101,18 +101,6 @@ def test_with_the_filter_new_rows_come_with_all_of_their_budget():
     assert (later[given.is_new] < 1).all()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("make", [numbers, classes])
-def test_the_filter_learns_new_rows_and_keeps_the_old_ones(make):
-    given = stream(make())
-    stop, alone, kept = (train_on_stream(given, way, **{**FEW, "epsilon": 20.0}) for way in ("stop", "new rows alone", "filter"))
-    assert kept.after("new") < 0.8 * kept.before("new")
-    assert kept.after("new") < 0.8 * stop.after("new")
-    assert kept.after("all") < stop.after("all")
-    assert kept.after("old") < alone.after("old")
-    assert stop.before("new") == stop.after("new")
-
-
 def test_errors_are_those_of_the_model_also_of_three_classes():
     given = stream()
     course = train_on_stream(given, "filter", **FEW)

@@ -50,31 +50,30 @@ def test_without_noise_the_median_and_the_best_split_are_found(rising):
     assert (chosen.feature, chosen.median_split) == (0, MedianSplit(16.0, low_left=rising))
 
 
-def test_one_row_moves_a_median_by_its_epsilon_and_no_more():
-    """Counts of three bands, as neighbours: the largest log ratio of any cut, exactly."""
-    worst = 0.0
-    for counts in np.ndindex(6, 6, 6):
-        for band in range(3):
-            more = np.array(counts) + (np.arange(3) == band)
-            chances = [
-                PermuteAndFlip(1.0, MEDIAN).probabilities(-np.abs(2 * np.cumsum(c)[:-1] - np.sum(c)))
-                for c in (np.array(counts), more)
-            ]
-            worst = max(worst, float(np.abs(np.log(chances[0] / chances[1])).max()))
-    assert 0.6 < worst <= 1 + 1e-9
+def of_median(counts: np.ndarray) -> np.ndarray:
+    return -np.abs(2 * np.cumsum(counts)[:-1] - np.sum(counts))
 
 
-@pytest.mark.parametrize("ranks", [RANKS, 40, 0])
-def test_one_row_moves_a_cut_by_its_epsilon_and_no_more(ranks):
-    """Counts of three bands, as neighbours: the largest change of any utility and log ratio of any cut, exactly."""
-    places, changes, worst = places_of(SCHEMA.target, np.array([1.0, 31.0])), set(), 0.0
+def of_cut(ranks: int):
+    places = places_of(SCHEMA.target, np.array([1.0, 31.0]))
+    return lambda counts: cut_utilities(counts, places, ranks)
+
+
+@pytest.mark.parametrize(
+    ("utilities", "sensitivity"),
+    [(of_median, MEDIAN), *((of_cut(ranks), CUT) for ranks in (RANKS, 40, 0))],
+    ids=["median", "cut by ranks", "mixed", "by distance"],
+)
+def test_one_row_moves_a_choice_by_its_epsilon_and_no_more(utilities, sensitivity):
+    """Counts of three bands, as neighbours: the largest change of any utility and log ratio of any choice, exactly."""
+    changes, worst = set(), 0.0
     for counts in np.ndindex(6, 6, 6):
         for band in range(3):
-            both = [cut_utilities(np.array(counts) + more * (np.arange(3) == band), places, ranks) for more in (0, 1)]
+            both = [utilities(np.array(counts) + more * (np.arange(3) == band)) for more in (0, 1)]
             changes |= set((both[1] - both[0]).tolist())
-            chances = [PermuteAndFlip(1.0, CUT).probabilities(utilities) for utilities in both]
+            chances = [PermuteAndFlip(1.0, sensitivity).probabilities(each) for each in both]
             worst = max(worst, float(np.abs(np.log(chances[0] / chances[1])).max()))
-    assert 0.9 < max(map(abs, changes)) / CUT.value <= 1
+    assert 0.9 < max(map(abs, changes)) / sensitivity.value <= 1
     assert min(changes) < 0 < max(changes)
     assert 0.4 < worst <= 1 + 1e-9
 

@@ -19,12 +19,9 @@ from dpviz.learners import FitRequest
 from dpviz.learners.native import pf_tree
 from dpviz.models.tree import Leaf
 from dpviz.privacy.two_levels import TwoLevelChoice
-from dpviz.table.candidates import multiscale_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.training.params import Settings
-from dpviz.training.scores import SCALE
-from tests.support.oracles import counts, trees
 from tests.support.planted import GROWING
 from tests.support.tables import schema_of, table
 
@@ -202,67 +199,6 @@ def test_one_label_for_everybody_is_chosen_where_no_split_helps():
 
 
 # --- without noise
-
-
-def impurity(left, right):
-    return -counts.half_impurity(left, SCALE) - counts.half_impurity(right, SCALE)
-
-
-def majorities(left, right):
-    return max(left) + max(right)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_with_a_huge_epsilon_it_is_the_greedy_tree(kind):
-    for depth, n_classes in [(1, 2), (1, 7), (2, 3), (3, 2), (3, 7)]:
-        data = table(schema_of(kind, n_classes), 60)
-        result = fit(data, epsilon=1e6, depth=depth, seed=3, lookahead=1)
-        rules = counts.rules_of(multiscale_grid(data.schema))
-        checked = 0
-        for level, node, rows in trees.rows_by_node(result.model, data):
-            if level < depth - 1:
-                assert trees.utility_of(node.rule, data, rows, impurity) == trees.best(rules, data, rows, impurity)
-            elif level == depth - 1:
-                right = sum(int(data.target[row]) == trees.predict_row(node, data, row) for row in rows)
-                assert right == trees.best(rules, data, rows, majorities)
-            checked += level < depth
-        assert checked == 2**depth - 1
-
-
-def small(n_classes: int, n_rows: int = 40) -> EncodedDataset:
-    features = (NumericFeature("n", 0, 3, whole=True), CategoricalFeature("c", ("p", "q", "r")))
-    return table(Schema(features, ClassTarget("y", tuple("abcdefg"[:n_classes])), n_public=40), n_rows)
-
-
-def of_all_trees(data) -> dict[tuple[int, int, int], tuple[int, int]]:
-    """By (root, left, right): rows of the leaves' largest classes, and minus half the impurity of the leaves, in units."""
-    rules = counts.rules_of(multiscale_grid(data.schema))
-    goes = np.array([[counts.goes_left(rule, data.columns[rule.feature][row]) for row in range(data.n_rows)] for rule in rules])
-    leaves = {
-        (first, side, rule, left): np.bincount(
-            data.target[(goes[first] == side) & (goes[rule] == left)], minlength=data.n_classes
-        )
-        for first, side, rule, left in product(range(len(rules)), (True, False), range(len(rules)), (True, False))
-    }
-    found = {}
-    for first, below, beyond in product(range(len(rules)), repeat=3):
-        of_tree = [leaves[first, side, rule, left] for side, rule in ((True, below), (False, beyond)) for left in (True, False)]
-        found[first, below, beyond] = sum(map(max, of_tree)), -sum(counts.half_impurity(leaf, SCALE) for leaf in of_tree)
-    return found
-
-
-@pytest.mark.parametrize("n_classes", [2, 3, 7])
-def test_with_a_huge_epsilon_two_levels_are_the_best_of_all_trees(n_classes):
-    data = small(n_classes)
-    scarce = EncodedDataset(data.schema.declare(n_public=1), data.columns, data.target)  # correct rows alone count
-    model = fit(scarce, epsilon=900.0, depth=2, seed=1).model
-    found = of_all_trees(data)
-    assert int((model.predict(data) == data.target).sum()) == max(correct for correct, _ in found.values())
-    if n_classes == 2:  # the block above another one goes by impurity
-        rules = counts.rules_of(multiscale_grid(data.schema))
-        root = fit(data, epsilon=1e5, depth=4, seed=1).model.root
-        chosen = tuple(rules.index(node.rule) for node in (root, root.left, root.right))
-        assert found[chosen][1] == max(impure for _, impure in found.values())
 
 
 @pytest.mark.parametrize("lookahead", [1, 2])

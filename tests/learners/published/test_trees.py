@@ -182,23 +182,6 @@ def test_a_group_in_the_middle_takes_bdpt_two_rules_and_one_level():
     assert dpviz.fit("bdpt", data, epsilon=1e5, depth=1, seed=0).model.root == Branch(ThresholdRule(0, 9.0), inner, Leaf(0))
 
 
-@pytest.mark.parametrize(("name", "n_classes", "depth", "fewest"), [("dpgdf", 2, 4, 11), ("bdpt", 3, 3, 2)])
-def test_with_a_huge_epsilon_it_is_greedy_and_stops_when_rows_are_few_or_pure(name, n_classes, depth, fewest):
-    data = table(schema_of("categories", n_classes), 200)
-    model = dpviz.fit(name, data, epsilon=1e6, depth=depth, seed=0).model
-    stopped = 0
-    for level, node, rows in trees.rows_by_node(model, data):
-        counts = counted.class_counts(data, rows)
-        assert isinstance(node, Leaf) is bool(level == depth or len(rows) < fewest or (counts > 0).sum() < 2)
-        if isinstance(node, Leaf):
-            stopped += level < depth
-            assert counts[node.label] == counts.max()
-        else:
-            best = max(apart(data, rows, *candidate) for candidate in candidates_by_hand(data))
-            assert apart(data, rows, node.rule.feature, set(map(float, node.rule.codes))) == pytest.approx(best)
-    assert stopped or name == "bdpt"
-
-
 # --- FS
 
 

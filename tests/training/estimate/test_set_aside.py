@@ -1,6 +1,5 @@
 """Rows set aside by coins: they alone fill honest leaves and tests, and nothing else looks at them."""
 
-
 import numpy as np
 import pytest
 
