@@ -3,7 +3,7 @@
 Every topic measures a table of numbers, prints it, and writes it as CSV with a first line that says when and with what. Pages of
 the documentation are written by hand; their tables are such files. `all` measures every topic that takes a folder of data, one
 after the other, with its usual options, into a folder. `mutants` makes changes that would break privacy and exits with 1 if the
-tests do not notice one. `differences` and `learners` write pages from what learners declare.
+tests do not notice one. `learners` writes a page of what learners declare.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from typing import Any
 
 from benchmarks import mutants
 from benchmarks.arguments import add_data, add_workers
-from benchmarks.differences import departures_page
 from benchmarks.learners import learners_page
 from benchmarks.measured import remark, seconds_used
 from dpviz.__main__ import Parser, finish
@@ -41,7 +40,6 @@ TOPICS = {
     "risk": "what one row risks, for every learner",
 }
 PAGES: dict[str, tuple[str, Callable[[], str]]] = {
-    "differences": ("what learners do otherwise than their papers", lambda: departures_page(declared())),
     "learners": ("the page of all learners", lambda: learners_page(declared(), stored_run())),
 }
 

@@ -24,7 +24,6 @@ from dpviz.evaluation.audit.evidence import typical
 from dpviz.evaluation.sweep import sweep
 from dpviz.io.csv import read_csv
 from dpviz.learners import DEFAULT, fit, get_learner, learner_names
-from dpviz.learners.papers import COLUMNS
 from dpviz.table.dataset import EncodedDataset
 
 if TYPE_CHECKING:
@@ -34,6 +33,16 @@ EPSILONS = (0.01, 0.1, 1.0)
 DEPTH, FOLDS = 4, 5
 #: A cell within this of the printed one is as printed.
 CLOSE = 0.015
+#: Learner -> (version, method) of its column in the papers' accuracy tables.
+COLUMNS: Mapping[str, tuple[str, str]] = {
+    "bdpt": ("arXiv", "BDPT"),
+    "cart": ("arXiv", "decision tree"),
+    "diffprivlib-tree": ("arXiv", "DiffPrivLib"),
+    "dpgdf": ("arXiv", "DPGDF"),
+    "privatree": ("arXiv", "PrivaTree"),
+    "privatree-corrected": ("corrected", "PrivaTree"),
+    "privatree-star": ("arXiv", "PrivaTree*"),
+}
 
 #: (version, epsilon, data set, method) -> (mean, standard error)
 Printed = Mapping[tuple[str, float, str, str], tuple[float, float]]

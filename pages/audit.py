@@ -20,7 +20,7 @@ from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.evidence import AuditResult, BoundLearner
 from dpviz.evaluation.audit.verdicts import script_of
 from dpviz.learners import get_learner, learner_names
-from dpviz.learners.papers import DIFFERENCES, statement_rows
+from dpviz.learners.papers import differences, statement_rows
 from dpviz.results.wording import number_text
 from dpviz.training.params import controls_of
 
@@ -258,10 +258,10 @@ with left:
                     for one in found
                 ]
                 st.dataframe(rows, hide_index=True, alt="Every universe and pair, with what was found.")
-    if differences := DIFFERENCES.get(learner, ()):
-        with st.expander(f"Differences from the paper ({len(differences)})", icon=":material/difference:"):
+    if differs := differences(learner):
+        with st.expander(f"Differences from the paper ({len(differs)})", icon=":material/difference:"):
             st.caption(f"Source: {get_learner(learner).citation}.")
-            st.markdown("\n".join(f"- {one}" for one in differences))
+            st.markdown("\n".join(f"- {one}" for one in differs))
     if statements := statement_rows(learner):
         with st.expander(f"Theorems, lemmas and corollaries of the paper ({len(statements)})", icon=":material/gavel:"):
             st.dataframe(statements, hide_index=True, alt="Every numbered statement, whether it holds, and why.")

@@ -22,7 +22,7 @@ from dpviz.evaluation.audit.verify import COUNTEREXAMPLES, QUICK_UNIVERSES, veri
 from dpviz.io.schemas import load_schema
 from dpviz.learners import get_learner, registry
 from dpviz.learners.catalogue import parameters
-from dpviz.learners.papers import DIFFERENCES, statement_rows
+from dpviz.learners.papers import differences, statement_rows
 from dpviz.learners.recommend import which_learner
 from dpviz.training.contract import LearnerSpec
 
@@ -112,16 +112,16 @@ def _row(spec: LearnerSpec, stored: StoredRun) -> tuple[str, ...]:
 
 def _show_learner(spec: LearnerSpec) -> int:
     console.show_pairs([("name", spec.name), ("title", spec.title), ("source", spec.citation)])
-    found, differences = parameters(spec.name), DIFFERENCES.get(spec.name, ())
+    found, known = parameters(spec.name), differences(spec.name)
     if found:
         console.show_title("parameters (--param NAME=VALUE; in Python arguments of fit)")
         lines = [(item.name, str(item.default), item.allowed, item.about) for item in found]
         console.show_table("parameters", ("NAME", "DEFAULT", "MUST BE", "WHAT IT IS"), lines)
     if console.is_json():
-        console.show_values({"differences": differences, "statements": statement_rows(spec.name)})
+        console.show_values({"differences": known, "statements": statement_rows(spec.name)})
         return 0
-    console.show_title("differences from the source" if differences else "No difference is known.")
-    console.show_pairs([(str(place), one) for place, one in enumerate(differences, 1)])
+    console.show_title("differences from the source" if known else "No difference is known.")
+    console.show_pairs([(str(place), one) for place, one in enumerate(known, 1)])
     for row in statement_rows(spec.name):
         console.show_title("statement of the paper")
         console.show_pairs(list(row.items()))

@@ -1,11 +1,10 @@
-"""What learners say about their sources, and the stored page of all of it."""
+"""What is said of learners and their sources, on the one page of all of it."""
 
 import re
 
-from benchmarks.differences import departures_page, departures_section
 from dpviz.installation import bundled
 from dpviz.learners import declared
-from dpviz.learners.papers import DIFFERENCES, STATEMENTS
+from dpviz.learners.papers import PAGE, differences, statement_rows
 
 PRIVATE = {spec.name: spec for spec in declared() if spec.spends_epsilon}
 #: Without a paper, and as its source has it.
@@ -22,20 +21,15 @@ NUMBERED = {
 }
 
 
-def test_the_stored_page_is_what_the_learners_declare():
-    page = (bundled("data") / "benchmarks" / "differences.md").read_text(encoding="utf-8")
-    assert page == departures_page(PRIVATE.values()), "run `python -m benchmarks differences --out ...`"
-    assert departures_section(PRIVATE["pf-tree"]).endswith("No difference is known.")
-    for line in page.splitlines():
-        assert not line.startswith("|") or re.sub(r"\\\|", "", line).count("|") == 5  # a bar stays in its cell
-
-
-def test_every_private_learner_names_its_source_its_differences_and_the_parameters_they_name():
-    assert {*DIFFERENCES, *STATEMENTS} <= set(PRIVATE)
+def test_every_private_learner_has_its_section_with_its_source_and_names_parameters_that_it_has():
+    page = bundled(PAGE).read_text(encoding="utf-8")
+    sections = [f"## {spec.title} (`{name}`)\n\nSource: {spec.citation}." for name, spec in PRIVATE.items()]
+    assert [page.count(section) for section in sections] == [1] * len(PRIVATE)
+    assert len(re.findall("^## ", page, re.M)) == len(PRIVATE)
     for name, spec in PRIVATE.items():
-        found = DIFFERENCES.get(name, ())
-        assert spec.citation
+        found = differences(name)
         assert bool(found) == (name not in NONE_KNOWN), name
+        assert f"Source: {spec.citation}. No difference is known." in page or found
         assert len(set(found)) == len(found)
         for sentence in found:
             assert sentence.endswith(".")
@@ -44,14 +38,15 @@ def test_every_private_learner_names_its_source_its_differences_and_the_paramete
 
 def test_every_numbered_statement_has_one_status_and_evidence_that_is_there():
     for paper, numbers in NUMBERED.items():
-        names = [one.name for spec in declared() if paper in spec.citation for one in STATEMENTS.get(spec.name, ())]
+        names = [row["statement"] for spec in PRIVATE.values() if paper in spec.citation for row in statement_rows(spec.name)]
         single = ",".join(re.sub(r"Theorems (\d+) and (\d+)", r"Theorem \1,Theorem \2", name) for name in names)
         assert sorted(single.split(",")) == sorted(numbers), paper
-    statements = [one for found in STATEMENTS.values() for one in found]
-    for one in statements:
-        files = [part.split(":")[0].strip() for part in one.evidence.split(";") if "/" in part]
-        assert files, one.name
-        assert all((bundled("data").parent / file).is_file() for file in files), one.evidence
-        assert one.says.endswith(".")
-    assert {one.name for one in statements if one.status == "refuted"} == {"Theorem 3"}
-    assert {one.name for one in statements if one.status == "withdrawn"} == {"Theorem 1"}
+    rows = [row for name in PRIVATE for row in statement_rows(name)]
+    for row in rows:
+        files = [part.split(":")[0].strip() for part in row["evidence"].split(";") if "/" in part]
+        assert files, row["statement"]
+        assert all((bundled("data").parent / file).is_file() for file in files), row["evidence"]
+        assert row["what it says, and why"].endswith(".")
+        assert row["status"] in ("holds", "corrected here", "refuted", "withdrawn")
+    assert {row["statement"] for row in rows if row["status"] == "refuted"} == {"Theorem 3"}
+    assert {row["statement"] for row in rows if row["status"] == "withdrawn"} == {"Theorem 1"}

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import dpviz
+from benchmarks.accuracy import COLUMNS
 from dpviz.errors import ParameterError, SchemaError
 from dpviz.learners import recommend
-from dpviz.learners.papers import COLUMNS
 from dpviz.learners.recommend import FROM, MeasuredAdvantage, which_learner
 from tests.support.paths import ROOT
 

@@ -16,7 +16,7 @@ from dpviz.errors import Cancelled, NotEnumerable
 from dpviz.evaluation.audit.evidence import AuditResult
 from dpviz.evaluation.audit.verdicts import StoredRun, run_to_json, stored_run
 from dpviz.learners import get_learner, learner_names
-from dpviz.learners.papers import DIFFERENCES, STATEMENTS
+from dpviz.learners.papers import differences, statement_rows
 from tests.support.audits import BOUND, BUG, HOLDS, IMPOSSIBLE, NONE, NOTHING, UNPROVEN, VIOLATED, facts, run_of
 from tests.support.pages import after_work, buttons, click, said_in_boxes, shown, texts
 from tests.support.paths import ROOT
@@ -75,11 +75,11 @@ def test_every_fact_has_its_words_and_what_was_searched(page, result: AuditResul
     assert f"Searched: {searched}]" in texts(test)
     assert "Attacked: not attacked]" in texts(test)
     columns = [set(found.value.columns) for found in test.dataframe]
-    assert sum("statement" in names for names in columns) == (result.learner in STATEMENTS)
+    assert sum("statement" in names for names in columns) == bool(statement_rows(result.learner))
     assert sum("neighbouring pairs" in names for names in columns) == 1
     assert sum("rows with it" in names for names in columns) == (result.worst_pair is not None)
-    differences = [found.label for found in test.expander if found.label.startswith("Differences from the paper")]
-    assert differences == [f"Differences from the paper ({len(known)})" for known in [DIFFERENCES.get(result.learner)] if known]
+    said = [found.label for found in test.expander if found.label.startswith("Differences from the paper")]
+    assert said == [f"Differences from the paper ({len(known)})" for known in [differences(result.learner)] if known]
 
 
 def test_a_refusal_says_why_and_an_attack_says_what_it_showed(page: Callable[..., AppTest]) -> None:

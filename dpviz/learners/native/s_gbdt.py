@@ -6,7 +6,7 @@ the more the released sums leave to learn from it (`training.boosting.following`
 histograms was chosen on california, magic, electricity, credit (not the fine ends), default-of-credit-card-clients,
 compas-two-years, the samples and numbers of these tables; the other defaults on abalone and adult. Discloses nothing.
 
-A redesign of the published algorithm; `papers.py` lists what was changed, and why.
+A redesign of the published algorithm; `data/benchmarks/differences.md` lists what was changed, and why.
 
 Source: Kirschte, Peinemann, Stock, Cotrini & Mohammadi 2023, "S-GBDT: Frugal differentially private gradient boosting decision
 trees"; Newton's step from Chen & Guestrin 2016; one feature per tree in turn from Nori et al. 2021.

@@ -10,7 +10,7 @@ depth + 1 trees that is more than epsilon (`labels_loss` is exact for every n). 
 between, neither a proof nor a counterexample is known; two trees on one feature of two categories lose at most .97 of epsilon.
 
 A reconstruction: the paper itself was not available, only its description by Fletcher & Islam ("built similarly to FS, with some
-modifications"). What it leaves open was chosen here: see `papers.py`.
+modifications"). What it leaves open was chosen here: see `data/benchmarks/differences.md`.
 
 Source: Rana, Gupta & Venkatesh 2015, ICDM, "Differentially private random forest with high utility"; as compared by Fletcher
 & Islam 2017.
