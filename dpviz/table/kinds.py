@@ -18,8 +18,11 @@ OTHER, UNDECLARED = "other text", "text that is not declared"
 _PERCENTAGE, _AMOUNT, _BRACKETS = "a percentage", "an amount with its currency", "a number in brackets or with its sign behind"
 _TIMED, _SEVERAL, UNIT = "a date or a time of day", "several numbers", "a number with a unit or other letters behind"
 _MONTH_NAMED, _QUOTED = "a date with the name of its month", "a number in quotes"
+_PART_OF_DATE = "a part of a date"
 #: Numbers and dates in forms that nobody would choose for categories.
-IN_OTHER_FORM = frozenset((TWO_WAYS, _TIMED, _SEVERAL, UNIT, _PERCENTAGE, _AMOUNT, _BRACKETS, _MONTH_NAMED, _QUOTED))
+IN_OTHER_FORM = frozenset(
+    (TWO_WAYS, _TIMED, _SEVERAL, UNIT, _PERCENTAGE, _AMOUNT, _BRACKETS, _MONTH_NAMED, _QUOTED, _PART_OF_DATE)
+)
 #: Letters and digits of words for a value that is missing.
 _NO_VALUE = frozenset(
     re.findall(
@@ -46,6 +49,12 @@ _WITH_MONTH = (
     rf"|{_MONTH}\W{{1,2}}[0-9]{{1,2}}(?:st|nd|rd|th)?\W{{1,2}}[0-9]{{2,4}}(?![0-9]).*|{_MONTH}\W{{0,2}}[0-9]{{4}}"
     rf"|(?:{_MONTHS}|dec|dez)[-'’/][0-9]{{2}}",
 )
+_YEAR, _MONTH_OF_YEAR = "(?:19|20)[0-9]{2}", "(?:0?[1-9]|1[0-2])"
+_PERIOD = "(?:kw|cw|week|woche|semaine|semana|w|q|quarter|quartal|trimestre|trim|t|h|s)[- .]?[0-9]{1,2}(?:-[1-7])?"
+_PERIOD += r"|[0-9]{1,2}\.? ?(?:kw|q|quarter|quartal|trimestre|halbjahr)"
+#: A week, a month, a quarter or a half of a year with four digits.
+_IN_YEAR = rf"{_YEAR}[-./, ]{{0,2}}(?:{_PERIOD})|(?:{_PERIOD})[-./, ]{{0,2}}{_YEAR}"
+_IN_YEAR += rf"|{_YEAR}[-./]{_MONTH_OF_YEAR}|{_MONTH_OF_YEAR}[-./]{_YEAR}|{_YEAR} ?m{_MONTH_OF_YEAR}"
 _TIME = r"(?:[0-9]+ days?,? )?[0-9]{1,2}:[0-9]{2}.*"
 #: (kind, pattern of its texts, in small letters) of what is no number; the first that fits counts.
 _OF_NUMBERS = [
@@ -56,6 +65,7 @@ _OF_NUMBERS = [
     ),
     (_BRACKETS, rf"[-−]?\(\s*{_NUMBER}\s*\)|{_NUMBER}\s*[-−]"),
     _WITH_MONTH,
+    (_PART_OF_DATE, _IN_YEAR),
     (_TIMED, rf"[0-9]{{1,4}}([-./])[0-9]{{1,2}}\1[0-9]{{2,4}}(?:[t ,].*)?|{_TIME}"),
     (
         "a range",
@@ -79,7 +89,7 @@ _OF_NUMBERS = [
 _OF_DATES = [
     _WITH_MONTH,
     ("digits alone, as of a date without marks or a count of days", "[-+]?[0-9]+(?:[.,][0-9]+)?"),
-    ("a part of a date", "[0-9]{4}[-./][0-9]{1,2}|[0-9]{1,2}[-./][0-9]{2,4}|.*q[1-4].*|[0-9]{4}-?w.*"),
+    (_PART_OF_DATE, rf"{_IN_YEAR}|[0-9]{{4}}[-./][0-9]{{1,2}}|[0-9]{{1,2}}[-./][0-9]{{2,4}}|.*q[1-4].*|[0-9]{{4}}-?w.*"),
     (
         "a date with a year of two digits, other marks, or a day that no calendar has",
         r"[0-9]{1,4}\s*[-./, ]\s*[0-9]{1,2}\s*[-./, ]\s*[0-9]{1,4}\.?(?:[t ,].*)?",

@@ -11,7 +11,7 @@ import warnings
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
-from itertools import islice, takewhile
+from itertools import chain, islice, takewhile
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -187,7 +187,7 @@ def column_notes(column: Column, left_out: Sequence[int] = ()) -> Iterator[Note]
     `left_out`: places, among all records, of those that are no rows of the column.
     """
     if column.typed is not None and not column.labels:
-        yield from _code_notes(column.text_numbers)
+        yield from _number_notes(column.name, column.numbers())
         return
     values, missing = column.numbers_and_missing()
     numbers = ~np.isnan(values)
@@ -197,7 +197,7 @@ def column_notes(column: Column, left_out: Sequence[int] = ()) -> Iterator[Note]
         example = tuple(column.texts[column.codes[flags.argmax()]] for flags in (numbers, others))
         yield from _mixed_notes(column, example, record_of(int(others.argmax()), left_out))
     elif numbers.any():
-        yield from _code_notes(np.unique(values[numbers]))
+        yield from _number_notes(column.name, values)
         if any(map(is_code, column.texts)):
             yield Doubt("Some cells are written as codes are (042, 5E1): as numbers 042 and 42 would be the same.")
     elif column.dates:
@@ -220,6 +220,8 @@ def column_notes(column: Column, left_out: Sequence[int] = ()) -> Iterator[Note]
             row = record_of(int((column.codes == place).argmax()), left_out)
             what = f"Most texts, first in row {row:,}, are of the kind “{kind}”, which is not read"
             yield Doubt(f"{what}: write 12.5, or a date as 2024-03-01.", _help_of([kind]))
+        elif _FEWEST_IDENTIFIERS < len(column.texts) < others.sum() < _FEWEST_REPEATS * len(column.texts):
+            yield Doubt("Texts that hardly repeat, as identifiers and free text do: leave the column out, or group its texts.")
     if not numbers.any() and len(column.texts) <= _MOST_SPELLINGS and (words := sorted(filter(is_no_value, column.texts))):
         listed = ", ".join(map(repr, words[:_MOST_LISTED]))
         yield Note(f"{listed} is a category unless it is declared as a missing code.")
@@ -272,12 +274,80 @@ def _spelling_notes(texts: Sequence[str]) -> Iterator[Note]:
 _TRUTHS = frozenset(("true", "false"))
 
 
-def _code_notes(values: np.ndarray) -> Iterator[Note]:
-    """Of distinct numbers in order."""
-    for codes in codes_apart(values):
+def _number_notes(name: str, cells: np.ndarray) -> Iterator[Note]:
+    """Of numbers in the order of rows, NaN for others."""
+    distinct = np.unique(given := cells[~np.isnan(cells)])
+    apart = [*codes_apart(distinct)]
+    for codes in apart:
         what = "Numbers of nines, eights or sevens, or below 0, are apart from all others, and no proposed range holds them"
         remedy = "if they mean “missing”, list them as missing codes, else widen the range."
         yield Doubt(f"{what}: {remedy}", example=f"For example {codes[0]:g}.")
+    meaning = _meaning_of(name, given[~np.isin(given, [*chain.from_iterable(apart)])])
+    if meaning and not (apart and meaning == _IDENTIFIERS):  # who is numbered has a number
+        yield Doubt(f"Its numbers may be {meaning}.")
+
+
+_WRITE_DATES = "write dates as 2024-03-01, or leave the column out"
+_DAYS_OF_EXCEL = f"days as Excel counts them, of which 43831 is 2020-01-01: {_WRITE_DATES}"
+_DIGITS_OF_DATES = f"dates without marks, as 20240301 or 202403 is: {_WRITE_DATES}"
+_SECONDS = f"moments in seconds since 1970, or identifiers: {_WRITE_DATES}"
+_IDENTIFIERS = "identifiers or codes, of which the order means nothing: leave the column out, or declare it as categories"
+#: Words in names of columns that hold days, and codes.
+_DAY_WORDS = frozenset(
+    re.findall(r"\w+", "date dates datum fecha day days dob birthdate birthday born admitted discharged died geboren geburtstag")
+)
+_CODE_WORDS = frozenset(re.findall(r"\w+", "id ids uid pid guid key code codes zip zipcode postcode postal plz icd ssn isbn"))
+#: Days of Excel: of 1920, of 2000 and of 2050. Seconds of 2000 and of 2040.
+_EXCEL_1920, _EXCEL_2000, _EXCEL_2050, _SECONDS_2000, _SECONDS_2040 = 7_306, 36_526, 54_789, 946_684_800, 2_208_988_800
+#: With fewer distinct cells they are no more than some numbers, and no identifiers. A text that repeats so often is a category.
+_FEWEST_MEANT, _FEWEST_IDENTIFIERS, _FEWEST_REPEATS = 5, 20, 4
+
+
+def _meaning_of(name: str, cells: np.ndarray) -> str:
+    """What numbers may be that are no amounts, by the name of their column and by themselves, and the remedy.
+
+    Empty where they look like amounts, as counts around 43,000 do: days go on by a few from row to row, or leave few days out.
+    """
+    distinct = np.unique(cells)
+    if len(distinct) < _FEWEST_MEANT:
+        return ""
+    low, high, words = float(distinct[0]), float(distinct[-1]), _words_of(name)
+    is_whole, span = bool((distinct == np.rint(distinct)).all()), high - low + 1
+    if low >= _EXCEL_1920 and high < _EXCEL_2050:
+        steps = np.diff(cells)
+        goes_on = bool((steps >= 0).all() or (steps <= 0).all()) and span <= 7 * len(cells)
+        is_dense = len(distinct) >= _FEWEST_IDENTIFIERS and len(distinct) >= 0.8 * span
+        if words & _DAY_WORDS or (is_whole and low >= _EXCEL_2000 and (goes_on or is_dense)):
+            return _DAYS_OF_EXCEL
+    if not is_whole:
+        return ""
+    if _are_digits_of_dates(distinct):
+        return _DIGITS_OF_DATES
+    if any(_SECONDS_2000 * unit <= low and high < _SECONDS_2040 * unit for unit in (1, 1000)):
+        return _SECONDS
+    is_age_or_year = (low > 1 and high < 120) or (low >= 1800 and high <= 2100)
+    is_numbering = len(distinct) == len(cells) > _FEWEST_IDENTIFIERS and span < 2 * len(cells) and not is_age_or_year
+    return _IDENTIFIERS if is_numbering or (words & _CODE_WORDS and len(distinct) > _FEWEST_IDENTIFIERS) else ""
+
+
+def _are_digits_of_dates(numbers: np.ndarray) -> bool:
+    """Whether the digits of all these whole numbers are years and months, in any order with days or without."""
+    if not 10**5 < numbers[0] <= numbers[-1] < 10**8:
+        return False
+    digits = numbers.astype(np.int64)
+    first, second, last = digits // 10**6, digits // 10**4 % 100, digits % 10**4
+    ymd = digits // 10**4, digits // 100 % 100, digits % 100
+    ways = (ymd, (last, second, first), (last, first, second), (digits // 100, digits % 100, np.ones_like(digits)))
+    return any(
+        bool(((year >= 1900) & (year <= 2100) & (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)).all())
+        for year, month, day in ways
+    )
+
+
+def _words_of(name: str) -> set[str]:
+    """Of a name such as visit_date, visitDate or Aufnahmedatum."""
+    words = re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-zß-ÿ])(?=[A-Z])", " ", name))
+    return {"datum" if word.endswith("datum") else word for word in map(str.casefold, words)}
 
 
 def codes_apart(values: np.ndarray) -> Iterator[list[float]]:
@@ -297,24 +367,49 @@ def codes_apart(values: np.ndarray) -> Iterator[list[float]]:
 
 
 def has_total(columns: Sequence[Column]) -> bool:
-    """Whether the last row seems to be the total of five others or more: it says so, or most of its numbers are sums."""
+    """Whether the last row seems to be the total of five others or more.
+
+    It says so, or a number in it is the sum of many others and far above them, or most of its numbers are sums.
+    """
     sums = []
     for column in columns:
         if column.n_rows <= _FEWEST_SUMMED:
             return False
         numbers = column.numbers()
-        with np.errstate(over="ignore", invalid="ignore"):
-            total, last = float(np.nansum(numbers[:-1])), float(numbers[-1])
-        if last == last and np.count_nonzero(numbers[:-1] > 0) > 1:
-            sums.append(abs(total - last) <= 1e-6 * abs(total))
+        others, last = numbers[:-1], float(numbers[-1])
+        if last == last and np.count_nonzero(others > 0) > 1:
+            sums.append(_is_sum(last, others))
+            if sums[-1] and _is_far_above(last, others):
+                return True
         elif column.typed is None and (code := column.codes[-1]) >= 0:
-            says_so = column.texts[code].casefold().strip(" :=") in _TOTALS
+            words = set(re.findall(r"[^\W\d_]+", column.texts[code].casefold()))
+            says_so = words & _TOTALS and words <= _TOTALS | _BESIDE_TOTAL
             if says_so and np.count_nonzero(column.codes == code) == 1:
                 return True
     return sum(sums) * 2 > len(sums)
 
 
-#: What the last row of a table may be called that is none.
+def _without_codes(numbers: np.ndarray) -> np.ndarray:
+    """The numbers that are given, but for those that may be codes for missing cells."""
+    given = numbers[~np.isnan(numbers)]
+    return given[~np.isin(given, [*chain.from_iterable(codes_apart(np.unique(given)))])]
+
+
+def _is_sum(last: float, others: np.ndarray) -> bool:
+    """Whether a number is the sum of others, of which codes for missing cells may be no part, perhaps rounded to a whole one."""
+    near = 0.5 * (last.is_integer() and bool((others % 1 > 0).any()))
+    with np.errstate(over="ignore", invalid="ignore"):
+        totals = np.array([np.nansum(others), _without_codes(others).sum()])
+        return bool((np.abs(totals - last) <= np.maximum(1e-6 * np.abs(totals), near)).any())
+
+
+def _is_far_above(last: float, others: np.ndarray) -> bool:
+    """Whether a sum of these numbers can hardly be one of them by chance."""
+    given = _without_codes(others)
+    return bool(np.count_nonzero(given) >= _FEWEST_SUMMED and given.min() >= 0 and last / 2 > given.max())
+
+
+#: What the last row of a table may be called that is none, and words beside it.
 _TOTALS = frozenset(
     re.findall(
         r"\w+",
@@ -322,6 +417,7 @@ _TOTALS = frozenset(
         durchschnitt moyenne media média count anzahl""",
     )
 )
+_BESIDE_TOTAL = frozenset(re.findall(r"\w+", "grand overall general général of all rows n row column alle aller über"))
 TOTAL = Doubt("The last row seems to be the total of the others, and would count as a row: delete it from the file.")
 #: With fewer rows a sum may be chance.
 _FEWEST_SUMMED = 5

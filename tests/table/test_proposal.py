@@ -1,5 +1,6 @@
 """What is proposed for a table that may be looked at, and what is doubted about it."""
 
+import datetime as dt
 import warnings
 from pathlib import Path
 
@@ -257,7 +258,7 @@ def test_every_cell_is_one_of_the_proposed_categories(texts, data):
 )
 def test_nines_eights_and_sevens_apart_from_all_other_numbers_are_pointed_out(cells, codes):
     raw = table(x=cells, y=["a"] * len(cells))
-    assert [note.example.split()[-1].rstrip(".") for name, note in raw.remarks if name == "x"] == codes
+    assert [note.example.split()[-1].rstrip(".") for name, note in raw.remarks if name == "x" and "of nines" in note] == codes
     assert sum("if they mean “missing”" in note for note in doubts(table(x=cells * 2, y=["a", "b"] * len(cells)))) == len(codes)
 
 
@@ -273,7 +274,7 @@ def test_a_total_in_the_last_row_is_noticed_and_no_other_row(rows, is_frame):
         assert any("total" in note for note in doubts(raw)) == is_total
 
 
-@pytest.mark.parametrize("word", ["", "Total", "SUMME", "gesamt:", "Mean", "Mittelwert", "Somme"])
+@pytest.mark.parametrize("word", ["", "Total", "SUMME", "gesamt:", "Mean", "Mittelwert", "Somme", "Grand total", "Total (n=42)"])
 def test_missing_codes_and_ranges_are_judged_without_a_total(word):
     """Which would stand beyond a code, and be the end of a range, or a class."""
     ages, bmi, names = [*range(20, 60), 999, 999], [*(20.5 + k / 10 for k in range(40)), -9.0, -9.0], [*("no", "yes") * 21]
@@ -299,6 +300,105 @@ def test_a_range_that_was_read_from_what_is_declared_missing_is_doubted():
             warnings.simplefilter("always")
             encode(frame.assign(x2=1), schema)
         assert any("declare low and high without them" in str(one.message) for one in caught) == is_doubted
+
+
+DAYS = [dt.date(2019, 3, 1) + dt.timedelta(days=37 * k % 900) for k in range(60)]
+
+
+def serials(days):
+    """As Excel counts days."""
+    return [(day - dt.date(1899, 12, 30)).days for day in days]
+
+
+#: What a doubt says -> by kind, the name of a column and its cells.
+MEANT = {
+    "days as Excel": {
+        "one a day": ("x", range(43831, 43891)),
+        "backwards, with gaps": ("x", [None if k % 9 == 0 else 43890 - k for k in range(60)]),
+        "in order": ("x", sorted(43831 + 7 * k % 200 for k in range(60))),
+        "few, again and again": ("x", [43831 + k % 30 for k in range(60)]),
+        "beside codes": ("x", [99999 if k % 7 == 0 else 43831 + k % 30 for k in range(60)]),
+        **{f"named {name}": (name, serials(DAYS)) for name in ("visit_date", "Aufnahmedatum", "DOB", "startDate", "date 2")},
+        "with times": ("visit.date", [day + 0.25 * (k % 4) for k, day in enumerate(serials(DAYS))]),
+        "of births": ("birthdate", [day - 20_000 for day in serials(DAYS)]),
+    },
+    "dates without marks": {
+        form: ("x", [int(f"{day:{form}}") for day in DAYS]) for form in ("%Y%m%d", "%d%m%Y", "%m%d%Y", "%Y%m")
+    },
+    "in seconds since 1970": {
+        str(unit): ("x", [unit * (day - dt.date(1970, 1, 1)).days * 86_400 for day in DAYS]) for unit in (1, 1000)
+    },
+    "identifiers or codes": {
+        "rows": ("x", range(1, 61)),
+        "persons": ("x", [1001 + 37 * k % 60 for k in range(60)]),
+        "some are lacking": ("x", [200 + k + k // 3 for k in range(60)]),
+        **{
+            f"named {name}": (name, [10_000 + 7919 * k % 90_000 // 3 for k in range(60)])
+            for name in ("patient_id", "SubjectID", "zip", "PLZ", "icd-code")
+        },
+    },
+    "part of a date": {
+        form: ("x", [form.format(2021 + k % 5, 1 + k % 4, f"{1 + k % 12:02d}") for k in range(60)])
+        for form in (
+            *("{0}-W{2}", "{0}W{2}", "{0}-W{2}-3", "W{2}/{0}", "KW {2} {0}", "Week {1}, {0}", "{0}-Q{1}", "Q{1} {0}", "{0}Q{1}"),
+            *("{1}. Quartal {0}", "{0}-H{1}", "{0}-{2}", "{2}/{0}", "{0}M{2}"),
+        )
+    },
+    "hardly repeat": {
+        "twice": ("x", [f"P{k // 2:04d}" for k in range(120)]),
+        "thrice": ("x", [f"anna {k // 3}b" for k in range(120)]),
+    },
+}
+#: Amounts, and texts that are categories: name and cells.
+PLAIN = {
+    "counts around 43,000": ("cells", [43_000 + 7919 * k % 1_400 for k in range(60)]),
+    "counts in order": ("population", [40_000 + 130 * k for k in range(60)]),
+    "incomes": ("income", [20_000 + 7919 * k % 40_000 for k in range(60)]),
+    "three digits with 999 among them": ("score", [100 + 37 * k % 900 for k in range(60)] + [999, 999]),
+    "small numbers of update": ("update", [7 * k % 50 for k in range(60)]),
+    "candidates": ("candidates", [20_000 + 7919 * k % 30_000 for k in range(60)]),
+    "years": ("year", [1990 + 7 * k % 34 for k in range(60)]),
+    "ages in order": ("age", sorted(18 + 7 * k % 50 for k in range(60))),
+    "six digits": ("cost", [190_000 + 7919 * k % 30_000 for k in range(60)]),
+    "eight digits": ("turnover", [19_000_000 + 791_937 * k % 80_000_000 for k in range(60)]),
+    "wards": ("ward", ["W1", "W2", "Q3", "KW 5"] * 15),
+    "cities": ("city", [f"city {letter}" for letter in "ABCDEFGHIJKLMNO"] * 8),
+}
+
+
+@pytest.mark.parametrize(
+    ("word", "name", "cells"),
+    [
+        *(pytest.param(word, *case, id=f"{word}-{kind}") for word, cases in MEANT.items() for kind, case in cases.items()),
+        *(pytest.param("", *case, id=kind) for kind, case in PLAIN.items()),
+    ],
+)
+def test_numbers_and_texts_that_mean_days_or_somebody_are_pointed_at_and_amounts_are_not(word, name, cells):
+    frame = pd.DataFrame({name: pd.Series([*cells]), "y": [*("np" * len(cells))][: len(cells)]}).assign(
+        z=[0.5, 1.5] * (len(cells) // 2) + [2.5] * (len(cells) % 2)
+    )
+    for rows in (frame, frame.to_csv(index=False).encode()):
+        said = [note for note in doubts(rows, target="y") if word in note and "codes, else" not in note]
+        assert len(said) == bool(word), said
+        assert all(note.startswith(f"{name!r}: ") for note in said)
+
+
+@given(
+    st.lists(st.tuples(st.integers(18, 90), st.floats(1, 1e4)), min_size=12, max_size=40, unique_by=lambda row: row[0]),
+    st.sampled_from(["nothing", "a mean", "its sum", "its sum without codes", "a code"]),
+    st.booleans(),
+)
+def test_a_total_of_one_column_is_noticed_beside_cells_of_999(rows, last, is_rounded):
+    ages, costs = map(list, zip(*rows, strict=True))
+    with_codes = [999 if place % 5 == 0 else age for place, age in enumerate(ages)]
+    total = round(sum(costs), 0 if is_rounded else None) if is_rounded else sum(costs)
+    cells = {"nothing": None, "a mean": 45, "its sum": sum(with_codes), "a code": 999}
+    cells["its sum without codes"] = sum(age for age in with_codes if age != 999)
+    names = [*("no", "yes") * len(rows)][: len(rows)]
+    for cost, is_total in ((total, True), (costs[0], last.startswith("its sum"))):
+        frame = pd.DataFrame({"age": [*with_codes, cells[last]], "cost": [*costs, cost], "y": [*names, "no"]})
+        raw = read_csv(frame.to_csv(index=False, float_format="%.17g").encode())
+        assert any("total" in note for note in doubts(raw)) == is_total
 
 
 MONTHS = ["01-MAR-24", "02-MAR-24", "03-APR-24"]
