@@ -12,7 +12,7 @@ from dpviz.app.controls import EPSILONS
 from dpviz.app.parts import error, escape_markdown
 from dpviz.app.prose import prose, sections
 from dpviz.app.tree_view import show_tree
-from dpviz.app.widgets import download, learner_title, linked, on_demand, show_chart
+from dpviz.app.widgets import download, learner_title, linked, on_demand, rows_table, show_chart
 from dpviz.charts import as_python
 from dpviz.charts import audit as charts
 from dpviz.charts.wording import counted
@@ -157,8 +157,8 @@ def evidence(search: Search, known: Known) -> None:
                 code = script.read_text(encoding="utf-8")
                 st.code(code, language="python")
                 download("Script (Python)", code, script.name, "text/x-python", key="audit-script-file")
-    if lines:
-        with st.expander("How this was found", icon=":material/travel_explore:"):
+    with on_demand("How this was found", icon=":material/travel_explore:") as box:
+        if box.open:
             st.markdown("\n".join(f"- {line}" for line in lines))
 
 
@@ -180,9 +180,10 @@ def why(result: AuditResult) -> None:
         "because": escape_markdown(result.because),
     }
     title = "Why this claim fails" if result.verdict == "violated" else "Why this claim is unproven"
-    with st.expander(title, icon=":material/lightbulb:"):
-        st.markdown(prose("audit", section, **numbers))
-        st.caption(f"About: {escape_markdown(source_of(result))}.")
+    with on_demand(title, icon=":material/lightbulb:") as box:
+        if box.open:
+            st.markdown(prose("audit", section, **numbers))
+            st.caption(f"About: {escape_markdown(source_of(result))}.")
 
 
 def worst_pair(result: AuditResult) -> None:
@@ -190,8 +191,7 @@ def worst_pair(result: AuditResult) -> None:
     if result.worst_pair is None:
         return
     st.subheader("The worst pair", anchor=False)
-    rows = charts.pair_rows(result.worst_pair)
-    st.dataframe(rows, hide_index=True, alt="Both data sets, the row that is added last.")
+    rows_table(charts.pair_rows(result.worst_pair), "Both data sets, the row that is added last.")
     st.markdown("**What tells them apart**")
     tree, words = charts.output_tree(result), charts.output_in_words(result)
     if tree is None:
@@ -224,14 +224,14 @@ with left:
     lines = st.container()
     with st.expander("Search again, or with other settings", icon=":material/search:"):
         search = ask_search(learner, epsilon)
-    with lines:
-        near = min(of_run or {epsilon}, key=lambda stored: abs(math.log(stored / epsilon)))
-        st.caption(f"Stored at ε = {number_text(near)}.")
-        every = audit.audit_lines(known, epsilon)
-        chart = charts.audit_chart(every, epsilon=near, selected=search.subject)
-        show_chart(chart, PICTURE, on_select=partial(choose, known))
-with right:
+with right:  # first: its tree is drawn while the browser still loads what draws charts
     evidence(search, known)
+with lines:
+    near = min(of_run or {epsilon}, key=lambda stored: abs(math.log(stored / epsilon)))
+    st.caption(f"Stored at ε = {number_text(near)}.")
+    every = audit.audit_lines(known, epsilon)
+    chart = charts.audit_chart(every, epsilon=near, selected=search.subject)
+    show_chart(chart, PICTURE, on_select=partial(choose, known))
 with left:
     run = []
     if stored:
@@ -259,11 +259,14 @@ with left:
                 ]
                 st.dataframe(rows, hide_index=True, alt="Every universe and pair, with what was found.")
     if differs := differences(learner):
-        with st.expander(f"Differences from the paper ({len(differs)})", icon=":material/difference:"):
-            st.caption(f"Source: {get_learner(learner).citation}.")
-            st.markdown("\n".join(f"- {one}" for one in differs))
+        with on_demand(f"Differences from the paper ({len(differs)})", icon=":material/difference:") as box:
+            if box.open:
+                st.caption(f"Source: {get_learner(learner).citation}.")
+                st.markdown("
+".join(f"- {one}" for one in differs))
     if statements := statement_rows(learner):
-        with st.expander(f"Theorems, lemmas and corollaries of the paper ({len(statements)})", icon=":material/gavel:"):
-            st.dataframe(statements, hide_index=True, alt="Every numbered statement, whether it holds, and why.")
+        with on_demand(f"Theorems, lemmas and corollaries of the paper ({len(statements)})", icon=":material/gavel:") as box:
+            if box.open:
+                st.dataframe(statements, hide_index=True, alt="Every numbered statement, whether it holds, and why.")
 frame.next_page_button("audit")
 frame.as_python(partial(as_python.audit, search.learner, search.params, search.epsilon))

@@ -13,7 +13,7 @@ import streamlit as st
 
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.app import background, controls, explorations, frame, parts, plan_tab
-from dpviz.app.compare import DEPTH, EPSILON, FIRST_LOOK, ROWS, Asked, first_look_at, fits_of
+from dpviz.app.compare import DEPTH, EPSILON, FIRST_LOOK, ROWS, Asked, first_look_at, fits_of, ideas_of
 from dpviz.app.controls import DEPTHS, EPSILONS, auto_in_words, depth_of
 from dpviz.app.parts import escape_markdown
 from dpviz.app.prose import prose
@@ -28,7 +28,6 @@ from dpviz.evaluation import comparison
 from dpviz.evaluation.comparison import METRICS, metrics_for
 from dpviz.evaluation.sweep import SweepGrid, as_frame
 from dpviz.io.csv_text import frame_csv
-from dpviz.learners import get_learner
 from dpviz.learners.recommend import which_learner
 from dpviz.learners.variants import parse_variant, variant_of_title
 from dpviz.results.verdict import right_guesses
@@ -61,6 +60,7 @@ with first:
 schema, data = rows.schema, rows.data
 is_private, of_numbers = rows.role is DataRole.PRIVATE, isinstance(schema.target, NumericTarget)
 suffix = "-of-numbers" * of_numbers  # what was chosen for one kind of target stays there
+unit = unit_in_use()
 public_rows = data.n_rows if schema.n_public is None and not is_private else schema.n_public
 
 
@@ -78,8 +78,7 @@ def ask_learners() -> list[str]:
     usual: tuple[str, ...] = FIRST_OF_NUMBERS if of_numbers else controls.FIRST_LEARNERS
     if schema.n_public is not None:
         usual = tuple(dict.fromkeys((usual[0], which_learner(schema, epsilon=1.0).learner, *usual[1:])))
-    ideas = "\n".join(f"- **{escape_markdown(spec.title)}**: {escape_markdown(spec.idea)}" for spec in map(get_learner, names))
-    words = f"{ideas}\n\nA variant is typed by the names its parameters have in Python: PF-tree (lookahead=1)."
+    words = f"{ideas_of(names)}\n\nA variant is typed by the names its parameters have in Python: PF-tree (lookahead=1)."
 
     def as_listed(name: str) -> str:
         try:
@@ -107,7 +106,7 @@ def ask_axis(along: str, sizes: tuple[int | None, ...]) -> dict[str, Any]:
 
     def one_epsilon() -> tuple[float, ...]:
         start = controls.nearest_step(float(st.session_state.get("epsilon", 1.0)))
-        label, options = f"ε ({unit_in_use().neighbours})", {"format_func": number_text, **linked("one-epsilon")}
+        label, options = f"ε ({unit.neighbours})", {"format_func": number_text, **linked("one-epsilon")}
         return (float(st.select_slider(label, EPSILONS, value=start, **options)),)
 
     def one_depth() -> dict[str, Any]:
@@ -116,7 +115,7 @@ def ask_axis(along: str, sizes: tuple[int | None, ...]) -> dict[str, Any]:
         return {"max_depths": (found["max_depth"],), "depth": found["depth"]}
 
     if along == EPSILON:
-        label, options = f"ε from – to ({unit_in_use().neighbours})", {"format_func": number_text, **linked("epsilons")}
+        label, options = f"ε from – to ({unit.neighbours})", {"format_func": number_text, **linked("epsilons")}
         low, high = st.select_slider(label, EPSILONS, value=(0.01, 5.0), **options)
         digits = st.selectbox("Steps of ε per decade", ("1, 2, 3, 5", "1, 3", "1"), **linked("steps")).split(", ")
         between = tuple(e for e in EPSILONS if e in (low, high) or (low < e < high and f"{e:.0e}"[0] in digits))
@@ -199,7 +198,7 @@ def offer_to_compute(task: background.Task, status: background.Status, first_loo
 
 def draw_curves(asked: Asked, frame: pd.DataFrame, chosen: float | None = None) -> tuple[comparison.Curve, ...]:
     """The curves with their headline at the place that was `chosen`; without one, as far as they are there."""
-    along, metric, axis, unit = asked.along, asked.metric, asked.axis, unit_in_use()
+    along, metric, axis = asked.along, asked.metric, asked.axis
     found = comparison.curves(frame, along, metric)
     if axis == "guesses":
         trained = schema.scaled(asked.grid.train_share)
@@ -257,7 +256,7 @@ def ask_place(shown: Asked, frame: pd.DataFrame) -> float:
     if len(places) == 1:
         return places[0]
     near = {EPSILON: 1.0, DEPTH: 4, ROWS: places[-1]}[shown.along]
-    words = {EPSILON: f"ε ({unit_in_use().neighbours})", DEPTH: "this many levels", ROWS: "this many training rows"}
+    words = {EPSILON: f"ε ({unit.neighbours})", DEPTH: "this many levels", ROWS: "this many training rows"}
     name = number_text if shown.along == EPSILON else "{:,.0f}".format
     start = min(places, key=lambda place: abs(place - near))
     label = f"In detail at {words[shown.along]}"

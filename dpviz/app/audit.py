@@ -5,9 +5,9 @@ A *subject* is a learner with those of its parameters that differ from the defau
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import streamlit as st
@@ -111,7 +111,13 @@ def title_of(key: str) -> tuple[str, str]:
 
 def all_findings(*, with_stored: bool = True) -> Known:
     """What can be shown. Raises DpvizError when the stored run is missing or cannot be read."""
-    return Known(stored_run() if with_stored else None, dict(background.all_values(SLOT)))
+    return Known(_once(stored_run) if with_stored else None, dict(background.all_values(SLOT)))
+
+
+@lru_cache(maxsize=1)
+def _once(read: Callable[[], StoredRun]) -> StoredRun:
+    """The run that comes with dpviz, read once for all sessions."""
+    return read()
 
 
 def audit_lines(what: Known, epsilon: float) -> list[AuditLine]:

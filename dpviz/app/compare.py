@@ -6,12 +6,15 @@ import json
 import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from dpviz.app import background
+from dpviz.app.parts import escape_markdown
 from dpviz.app.state import Loaded
 from dpviz.evaluation import sweep
 from dpviz.evaluation.sweep import KEYS, SweepGrid, as_frame, pending
+from dpviz.learners import get_learner
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,6 +55,12 @@ class Asked:
         """The rows of fits, with a number for "all rows" where rows are the axis."""
         frame = as_frame(values)
         return frame.assign(n_rows=frame.n_rows.replace(0, self.n_train)) if self.along == ROWS else frame
+
+
+@cache
+def ideas_of(names: tuple[str, ...]) -> str:
+    """The idea of each learner, as Markdown."""
+    return "\n".join(f"- **{escape_markdown(spec.title)}**: {escape_markdown(spec.idea)}" for spec in map(get_learner, names))
 
 
 def fits_of(asked: Asked, rows: Loaded) -> background.Task:

@@ -107,8 +107,10 @@ def _in_new_session(context: Any, address: str, name: str) -> float:
 
 def _by_the_sidebar(page: Any, name: str) -> float:
     """From a page at rest that has no picture of this kind, which would be taken for the new one."""
-    _press(page, "tree" if name == "publish" else "publish")
+    picture = PICTURES.get(name, CHART)
+    _press(page, "publish" if picture == PICTURES["tree"] else "tree")
     settled(page)
+    assert not page.locator(picture).first.is_visible(), name
     start = monotonic()
     _press(page, name)
     _await_picture(page, name)

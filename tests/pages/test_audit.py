@@ -12,6 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpviz.app import audit as audit_results
+from dpviz.app import widgets
 from dpviz.errors import Cancelled, NotEnumerable
 from dpviz.evaluation.audit.evidence import AuditResult
 from dpviz.evaluation.audit.verdicts import StoredRun, run_to_json, stored_run
@@ -37,10 +38,10 @@ def page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., AppTe
         test = AppTest.from_file(str(ROOT / "pages" / "audit.py"), default_timeout=60)
         for name, value in url.items():
             test.query_params[f"audit-{name}"] = value
-        for key in ("audit-everything", "audit-rules"):
-            test.session_state[key] = True
         return test.run()
 
+    every_box_open = widgets.on_demand
+    monkeypatch.setattr(widgets, "on_demand", lambda label, **more: every_box_open(label, **more | {"opened": True}))
     return open_page
 
 
@@ -77,7 +78,8 @@ def test_every_fact_has_its_words_and_what_was_searched(page, result: AuditResul
     columns = [set(found.value.columns) for found in test.dataframe]
     assert sum("statement" in names for names in columns) == bool(statement_rows(result.learner))
     assert sum("neighbouring pairs" in names for names in columns) == 1
-    assert sum("rows with it" in names for names in columns) == (result.worst_pair is not None)
+    pairs = [found for found in test.get("html") if "rows with it" in found.proto.body]
+    assert len(pairs) == (result.worst_pair is not None)
     said = [found.label for found in test.expander if found.label.startswith("Differences from the paper")]
     assert said == [f"Differences from the paper ({len(known)})" for known in [differences(result.learner)] if known]
 
