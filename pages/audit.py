@@ -262,8 +262,7 @@ with left:
         with on_demand(f"Differences from the paper ({len(differs)})", icon=":material/difference:") as box:
             if box.open:
                 st.caption(f"Source: {get_learner(learner).citation}.")
-                st.markdown("
-".join(f"- {one}" for one in differs))
+                st.markdown("\n".join(f"- {one}" for one in differs))
     if statements := statement_rows(learner):
         with on_demand(f"Theorems, lemmas and corollaries of the paper ({len(statements)})", icon=":material/gavel:") as box:
             if box.open:
