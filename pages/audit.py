@@ -139,7 +139,7 @@ def evidence(search: Search, known: Known) -> None:
         reason = facts.not_searched if facts is not None else "These settings were not searched yet. Search again to do it now."
         fact(charts.SEARCHED["not"], "Searched", escape_markdown(reason))
     if facts is not None and facts.attacked is not None:
-        shown, attacked = facts.attacked, charts.ATTACKED[charts.against_claim(facts.attacked.bound, facts.attacked)]
+        shown, attacked = facts.attacked, charts.attack_badge(facts.attacked)
         fact(attacked, "Attacked", escape_markdown(charts.attack_sentence(shown)))
         minutes = number_text(round(facts.processor_seconds / 60, 1))
         lines.append(f"Attacked: {escape_markdown(charts.attack_source(shown))} Seen: {escape_markdown(shown.event)}.")

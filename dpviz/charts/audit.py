@@ -92,16 +92,24 @@ class AuditLine:
     @property
     def attack(self) -> str:
         """A key of `ATTACKED`."""
-        return against_claim(self.attacked.bound, self.attacked) if self.attacked is not None else "not"
+        return against_claim(self.attacked.unconditional, self.attacked) if self.attacked is not None else "not"
 
 
 def against_claim(bound: float, found: AuditResult | LowerBound) -> str:
-    """A lower bound of epsilon against what is claimed and against the ledger: "within", "beyond", "bug" or "nothing" claimed."""
-    if exceeds(bound, found.composed):
+    """A lower bound of epsilon against what is claimed and against the ledger: "within", "beyond", "bug" or "nothing" claimed.
+
+    `bound` supposes nothing of the noise; what refutes a ledger of Gaussian noise is in the verdict of `found`.
+    """
+    if found.verdict == "ledger violated" or exceeds(bound, found.composed):
         return "bug"
     if math.isinf(found.claimed):
         return "nothing"
     return "beyond" if exceeds(bound, found.claimed) else "within"
+
+
+def attack_badge(found: LowerBound) -> Badge:
+    """How an attack is marked."""
+    return ATTACKED[against_claim(found.unconditional, found)]
 
 
 def lead_sentence(lines: Iterable[AuditLine]) -> str:
@@ -120,7 +128,8 @@ def lead_sentence(lines: Iterable[AuditLine]) -> str:
 def attack_sentence(found: LowerBound) -> str:
     """What an attack showed, with its confidence, and of what is proved; or that no attack is known that comes near it."""
     delta = f", δ = {number_text(found.delta)}" if found.delta else ""
-    least = f"ε {at_least_text(found.bound)}{delta} ({NEIGHBOURS}) with {found.confidence:.0%} confidence"
+    of = "" if found.right is None else ", if the noise is Gaussian,"
+    least = f"ε {at_least_text(found.bound)}{delta} ({NEIGHBOURS}){of} with {found.confidence:.0%} confidence"
     if strength_text(found):
         of_what = "what a perfect attack shows with as many tries" if found.delta else "what is proved"
         return f"{least}: {strength_text(found)} of {of_what}."
@@ -138,7 +147,8 @@ def strength_text(found: LowerBound) -> str:
 def attack_source(found: LowerBound) -> str:
     """What an attack could have shown, and on how many draws."""
     seen = f"{found.hits[1]:,} of {sum(found.hits):,} guesses right, {found.n_done:,} draws"
-    return f"{number_text(found.claimed)} is claimed and {number_text(found.perfect)} could be shown ({seen})."
+    others = "" if found.any_noise is None else f" Whatever the noise: ε {at_least_text(found.any_noise)}."
+    return f"{number_text(found.claimed)} is claimed and {number_text(found.perfect)} could be shown ({seen}).{others}"
 
 
 def at_least_text(bound: float) -> str:
@@ -218,7 +228,7 @@ SIGNS = {
     "composed": "steps add up to this at most",
     "claimed": "claimed",
     "searched": "searched: ε is at least this",
-    "attacked": "attacked: ε is at least this, with 95% confidence",
+    "attacked": "attacked, 95%: ε is at least this (with δ: if Gaussian)",
 }
 #: Symbol, its size and the width of its line, and how it is written beyond the end of the axis.
 _SYMBOLS = {

@@ -10,7 +10,7 @@ from typing import Any
 
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.charts.audit import ATTACKED, SEARCHED, Badge, against_claim, at_least_text, strength_text
+from dpviz.charts.audit import SEARCHED, Badge, against_claim, at_least_text, attack_badge, strength_text
 from dpviz.cli import console
 from dpviz.cli.files import check_output, write_whole
 from dpviz.cli.options import flag, number, option, output, parse_parameters, shared
@@ -136,10 +136,10 @@ def run_verify(args: Namespace) -> int:
 
     PROVED is the verdict on the plan: "holds" (a proof can be read), "violated" (a counterexample is known), "unproven"
     (neither). SEARCHED is the largest log ratio of the probabilities of one output, over all neighbouring pairs of small data
-    sets: a certain lower bound on epsilon. ATTACKED is what many draws show, a lower bound with 95% confidence. STRENGTH is the
-    share of the proved loss that the attack found, with a delta of what a perfect attack shows; "-" where no attack is known
-    that comes near it. CEILING is what a perfect attack would show with as many tries. COMPOSED is what the learner's own steps
-    add up to: an upper bound. SECONDS are of the processor, for search and attack.
+    sets: a certain lower bound on epsilon. ATTACKED is what many draws show, a lower bound with 95% confidence; with a delta one
+    for Gaussian noise. STRENGTH is the share of the proved loss that the attack found, with a delta of what a perfect attack
+    shows; "-" where no attack is known that comes near it. CEILING is what a perfect attack would show with as many tries.
+    COMPOSED is what the learner's own steps add up to: an upper bound. SECONDS are of the processor, for search and attack.
 
     With --all, every learner, or the ones named, at three epsilons; `--out FILE --force` then replaces the entries of these in
     FILE. Exit code 1 when a ledger is violated, a bug in dpviz; 2 when the question cannot be answered.
@@ -219,7 +219,7 @@ def bounds_in_words(facts: LearnerEvidence | None) -> tuple[str, str]:
     attacked = facts.attacked if facts is not None else None
     return (
         _bound_in_words(searched.log_ratio, SEARCHED[against_claim(searched.log_ratio, searched)]) if searched else "not listed",
-        _bound_in_words(attacked.bound, ATTACKED[against_claim(attacked.bound, attacked)]) if attacked else "not attacked",
+        _bound_in_words(attacked.bound, attack_badge(attacked)) if attacked else "not attacked",
     )
 
 

@@ -49,6 +49,8 @@ REVIEWED = {
         *map(audit.output_in_words, (*EVERY.values(), NOTHING)),
         *map(audit.search_sentence, (VIOLATED, IMPOSSIBLE)),
         audit.attack_sentence(replace(BOUND, delta=1e-5)),
+        audit.attack_sentence(replace(BOUND, delta=1e-5, right=0.52, any_noise=0.01, perfect=0.5)),
+        audit.attack_source(replace(BOUND, delta=1e-5, right=0.52, any_noise=0.01, perfect=0.5)),
         audit.attack_sentence(replace(BOUND, bound=0.8079)),
         audit.attack_sentence(replace(BOUND, bound=0.0, perfect=0.0)),
         audit.attack_source(replace(BOUND, hits=(3, 7))),

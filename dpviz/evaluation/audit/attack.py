@@ -19,15 +19,15 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import repeat
 from typing import Any
 
 import numpy as np
 
-from dpviz.accounting.gaussian import bisect
+from dpviz.accounting.gaussian import bisect, gaussian_epsilon
 from dpviz.errors import DpvizError, NotEnumerable, ParameterError
-from dpviz.evaluation.audit.evidence import BoundLearner, Judged, columns_of, rows_in_words
+from dpviz.evaluation.audit.evidence import BoundLearner, Judged, columns_of, exceeds, rows_in_words
 from dpviz.evaluation.audit.verify import Pair, default_audit_pairs, require_neighbours
 from dpviz.evaluation.repeat import Workers, checked_workers, in_chunks
 from dpviz.learners import FitRequest, require_task
@@ -236,12 +236,19 @@ def _assignments(recorded: Sequence[Step], n_rows: int, *, has_canary: bool) -> 
 # before; delta adds a little. So many right guesses refute every epsilon under which they are unlikely. How to guess is chosen
 # on draws of its own.
 #
+# Next to a small delta that shows hardly anything of Gaussian noise: what makes its epsilon is seen once in millions of draws.
+# There the guesser guesses every time. The share of right guesses that a ledger allows follows from all of its steps (`risk`);
+# more than that refutes it. Of Gaussian noise that moves by mu it is Phi(mu / 2), so a lower limit of the share is one of mu, and
+# that one of epsilon at the delta: for Gaussian noise alone. What guesses show of any noise is computed too, at a tenth of the
+# doubt, and decides on claims.
+#
 # The best guess is by the ratio of the probabilities of everything released, with the canary and without it (Neyman & Pearson
 # 1933; `LikelihoodRatios`), where these are known; else by what the model says.
 #
 # The bound is the least privacy loss at the stated confidence; a small bound shows nothing.
 #
-# Source: Steinke, Nasr & Jagielski 2023, "Privacy auditing with one (1) training run", Algorithm 1 and Theorem 2.1.
+# Source: Steinke, Nasr & Jagielski 2023, "Privacy auditing with one (1) training run", Algorithm 1 and Theorem 2.1; Nasr et al.
+# 2023, "Tight auditing of differentially private machine learning" (a bound on mu, then on epsilon); Dong, Roth & Su 2022.
 
 #: Draws between two checks of `stop`.
 CHUNK = 50
@@ -258,6 +265,12 @@ BOTH = "the rule at the root and the prediction for the canary"
 CELLS = 16
 #: No bound is above this.
 _MOST = 30.0
+#: The share of the doubt that goes to the bound of Gaussian noise, where there is a delta.
+_OF_GAUSSIANS = 0.9
+#: At most so many looks at models compete, whose bounds by few draws of Gaussian noise exceed what is proved by chance.
+_LOOKS = 20
+#: Nearly every guess: more is that of no Gaussian mechanism.
+_SURE = 1 - 1e-15
 _STEPS = 50
 
 
@@ -265,7 +278,9 @@ _STEPS = 50
 class LowerBound(Judged):
     """The least privacy loss of a learner that an attack shows; "holds" says only that nothing was found."""
 
-    bound: float  #: Lower bound on epsilon, with confidence `confidence`
+    #: Lower bound on epsilon, with confidence `confidence`. With a delta: every Gaussian mechanism is refuted whose epsilon at
+    #: that delta is less, because it allows fewer right guesses than `right`; of other noise `any_noise` is the bound.
+    bound: float
     confidence: float
     #: The bound that as many tries show of a mechanism that loses all that is proved: randomised response, or with a delta the
     #: Gaussian mechanism. Half of such attacks show more.
@@ -278,6 +293,13 @@ class LowerBound(Judged):
     n_done: int
     canary: tuple[tuple[str, str], ...] = field(repr=False)  #: (column, value) of the extra row. Private, if the rows are
     delta: float = 0.0  #: Of the guarantee under attack
+    right: float | None = None  #: With a delta: lower limit of the share of right guesses, where one is made every time
+    any_noise: float | None = None  #: With a delta: lower bound on epsilon whatever the noise
+
+    @property
+    def unconditional(self) -> float:
+        """The lower bound on epsilon that supposes nothing of the noise: `bound`, or with a delta `any_noise`."""
+        return self.bound if self.any_noise is None else self.any_noise
 
     @property
     def strength(self) -> float:
@@ -344,13 +366,24 @@ def audit(
     composed = task.planned.composed  # not of one fit, which may have stopped early
     delta = max(task.planned.claim.delta, composed.delta)
     included, seen = ([one[side] for one in shown] for side in (0, 1))
-    guesses = task.guess(np.array(included, dtype=bool), np.array(seen), beta=beta, delta=delta)
-    right = task.planned.request.risk(task.planned.schema).guesses()
+    test = partial(task.guess, np.array(included, dtype=bool), np.array(seen), beta=beta)
+    risk = task.planned.request.risk(task.planned.schema).guesses()
+    guesses = test(always=delta > 0)
+    if not delta:
+        bound = guesses.bound(beta=beta)
+        found: dict[str, Any] = task.planned.judged(bound)
+    else:
+        right = guesses.least_right(_OF_GAUSSIANS * beta)
+        bound = gaussian_bound(right, delta)
+        any_noise = test(always=False).bound(beta=(1 - _OF_GAUSSIANS) * beta, delta=delta)
+        found = task.planned.judged(any_noise) | {"right": right, "any_noise": any_noise}
+        if exceeds(right, risk):
+            found["verdict"] = "ledger violated"
     return LowerBound(
-        **task.planned.judged(guesses.bound) | {"seconds": time.perf_counter() - started},
-        bound=guesses.bound,
+        **found | {"seconds": time.perf_counter() - started},
+        bound=bound,
         confidence=1 - beta,
-        perfect=perfect_bound(guesses.n_tried, composed.epsilon, right, beta=beta, delta=delta),
+        perfect=perfect_bound(guesses.n_tried, composed.epsilon, risk, beta=beta, delta=delta),
         event=f"{task.observed}: {guesses.words}",
         hits=(guesses.n_guesses - guesses.n_right, guesses.n_right),
         n_tested=guesses.n_tried,
@@ -444,7 +477,7 @@ class _Canary:
 
         Of likelihood ratios that follows from the laws; of all else it is a bound by these draws.
         """
-        claimed = self.planned.claim.delta
+        delta = max(self.planned.claim.delta, self.planned.composed.delta)
         drawn = [
             (_is_included(one), self.planned.fit(self.tables[_is_included(one)], Simulation(other)).model) for one, other in seeds
         ]
@@ -453,28 +486,34 @@ class _Canary:
         found = []
         for name in (SCORE, RULE, BOTH):
             task = replace(self, observed=name)
-            guesses = task.guess(included, np.array([look[name] for look in looks]), beta=beta, delta=claimed)
-            found.append((guesses.bound, guesses.excess, task))
+            guesses = task.guess(included, np.array([look[name] for look in looks]), beta=beta, always=delta > 0)
+            shows = gaussian_bound(guesses.least_right(beta / _LOOKS), delta) if delta else guesses.bound(beta=beta)
+            found.append((shows, guesses.excess, task))
         try:
             sizes = np.sort(np.abs([self._ratios.draw(int(_is_included(one)), other) for one, other in seeds]))[::-1]
         except NotEnumerable:
             return found
         right = np.cumsum(1 / (1 + np.exp(-sizes)))
-        steps = np.flatnonzero(np.append(sizes[:-1] > sizes[1:] + 1e-9, True))
         scale = draws / len(sizes)
-        bounds = [bound_from(draws, int((k + 1) * scale), int(right[k] * scale), beta=beta, delta=claimed) for k in steps]
+        steps = np.flatnonzero(np.append(sizes[:-1] > sizes[1:] + 1e-9, True))
+        bounds = [bound_from(draws, int((k + 1) * scale), int(right[k] * scale), beta=beta, delta=delta) for k in steps]
         best = int(np.argmax(bounds))
-        return [(bounds[best], math.inf, replace(self, limit=float(sizes[steps[best]]) * (1 - 1e-9))), *found]
+        shows = gaussian_bound(right[-1] / len(sizes), delta) if delta else bounds[best]
+        return [(shows, math.inf, replace(self, limit=float(sizes[steps[best]]) * (1 - 1e-9))), *found]
 
-    def guess(self, included: np.ndarray, seen: np.ndarray, *, beta: float, delta: float) -> Guesses:
-        """Guess by what was seen; where it is no number, by how much oftener it was seen with the canary in a first part."""
+    def guess(self, included: np.ndarray, seen: np.ndarray, *, beta: float, always: bool) -> Guesses:
+        """Guess by what was seen; where it is no number, by how much oftener it was seen with the canary in a first part.
+
+        `always` says whether every draw is guessed.
+        """
         if self.observed == RATIO:
-            return Guesses.counted(included, seen, -self.limit, self.limit, beta=beta, delta=delta)
+            limit = 0.0 if always else self.limit
+            return Guesses.counted(included, seen, -limit, limit)
         if self.observed != SCORE:
             first = len(seen) // 4
             seen = _log_odds(included[:first], seen[:first], seen[first:])
             included = included[first:]
-        return guess(included, seen, beta=beta, delta=delta)
+        return guess(included, seen, beta=beta, always=always)
 
 
 def _is_included(seed: int) -> bool:
@@ -531,15 +570,19 @@ class Guesses:
     n_tried: int
     n_guesses: int
     n_right: int
-    bound: float  #: Lower confidence bound on epsilon
 
     @classmethod
-    def counted(cls, included: np.ndarray, scores: np.ndarray, low: float, high: float, *, beta: float, delta: float) -> Guesses:
+    def counted(cls, included: np.ndarray, scores: np.ndarray, low: float, high: float) -> Guesses:
         """Guess by these limits, which must not have been chosen on these draws."""
-        n_guesses, n_right = _counts(included, scores, low, high)
-        return cls(
-            low, high, included.size, n_guesses, n_right, bound_from(included.size, n_guesses, n_right, beta=beta, delta=delta)
-        )
+        return cls(low, high, included.size, *_counts(included, scores, low, high))
+
+    def bound(self, *, beta: float, delta: float = 0.0) -> float:
+        """Lower bound on epsilon beside delta, above the truth with probability at most `beta`."""
+        return bound_from(self.n_tried, self.n_guesses, self.n_right, beta=beta, delta=delta)
+
+    def least_right(self, beta: float) -> float:
+        """Lower limit of the probability that a guess is right, above the truth with probability at most `beta`."""
+        return _least_share(self.n_guesses, self.n_right, beta)
 
     @property
     def excess(self) -> float:
@@ -554,24 +597,26 @@ class Guesses:
         return ", ".join(sides) or "no guess"
 
 
-def guess(included: np.ndarray, scores: np.ndarray, *, beta: float, delta: float = 0.0) -> Guesses:
+def guess(included: np.ndarray, scores: np.ndarray, *, beta: float, always: bool = False) -> Guesses:
     """Choose the limits on the first half of the draws, guess on the second.
 
     `included`, `scores`: shape (n_draws,), or any other whose first axis is that of independent draws.
-    `beta`: the bound exceeds the true epsilon with at most this probability.
-    `delta`: of the (epsilon, delta) guarantee under attack.
+    `beta`: the doubt that a bound will be allowed.
+    `always`: guess on every draw.
     """
     half = len(included) // 2
-    low, high = _limits(included[:half], scores[:half], beta)
-    return Guesses.counted(included[half:], scores[half:], low, high, beta=beta, delta=delta)
+    low, high = _limits(included[:half], scores[:half], beta, always)
+    return Guesses.counted(included[half:], scores[half:], low, high)
 
 
-def _limits(included: np.ndarray, scores: np.ndarray, beta: float) -> tuple[float, float]:
+def _limits(included: np.ndarray, scores: np.ndarray, beta: float, always: bool) -> tuple[float, float]:
     """The pair of limits with the largest bound on these draws; guesses need no more than one of the two."""
     if not scores.size:
         return -math.inf, math.inf
     steps = np.unique(np.quantile(scores, np.linspace(0, 1, LIMITS + 1)))
     pairs = [(low, high) for low in (-math.inf, *steps) for high in (*steps, math.inf) if low < high]
+    if always:
+        pairs = [(step, step) for step in steps]
     counts = [_counts(included, scores, *pair) for pair in pairs]
     worth = [_rough_bound(n, right, beta) for n, right in counts]
     return pairs[int(np.argmax(worth))]
@@ -584,12 +629,27 @@ def _counts(included: np.ndarray, scores: np.ndarray, low: float, high: float) -
     return len(was_right), int(was_right.sum())
 
 
-def _rough_bound(n_guesses: int, n_right: int, beta: float) -> float:
-    """The bound without delta, by a lower limit of the share of right guesses: to compare limits only."""
+def _least_share(n_guesses: int, n_right: int, beta: float) -> float:
     from scipy.special import betaincinv
 
-    least = betaincinv(n_right, n_guesses - n_right + 1, beta) if n_right else 0.0
+    return float(betaincinv(n_right, n_guesses - n_right + 1, beta)) if n_right else 0.0
+
+
+def _rough_bound(n_guesses: int, n_right: int, beta: float) -> float:
+    """The bound without delta, by a lower limit of the share of right guesses: to compare limits only."""
+    least = _least_share(n_guesses, n_right, beta)
     return float(math.log(least / (1 - least))) if 0 < least < 1 else -math.inf
+
+
+def gaussian_bound(right: float, delta: float) -> float:
+    """Epsilon at delta of the Gaussian mechanism that allows this share of right guesses at even odds; rounded down."""
+    return gaussian_epsilon(delta * (1 + 1e-5), _mu(min(right, _SURE)))
+
+
+def _mu(right: float) -> float:
+    from scipy.special import ndtri
+
+    return 2 * float(ndtri(max(right, 0.5)))
 
 
 def bound_from(n_tried: int, n_guesses: int, n_right: int, *, beta: float, delta: float = 0.0) -> float:
@@ -616,19 +676,14 @@ def chance_of(n_tried: int, n_guesses: int, n_right: int, *, epsilon: float, del
 def perfect_bound(n_tried: int, epsilon: float, right: float, *, beta: float, delta: float = 0.0) -> float:
     """What so many tries show, as often as not, of a mechanism that loses all that is proved.
 
-    Every guess is right where `epsilon` is infinite. Else it is randomised response of `epsilon`; with a delta Gaussian noise of
-    which this share of the guesses is `right` at even odds. Its score is normal with means -mu / 2 and mu / 2 and the standard
-    deviation 1: of all limits from which on to guess the best one is taken.
+    Every guess is right where `epsilon` is infinite. Else it is randomised response of `epsilon`; with a delta Gaussian noise
+    whose epsilon there is no larger, and which allows no larger share of right guesses than `right`.
     """
-    from scipy.special import ndtr, ndtri
+    from scipy.special import ndtr
 
-    if not n_tried or not math.isfinite(epsilon):
-        return bound_from(n_tried, n_tried, n_tried, beta=beta, delta=delta)
     if not delta:
         return bound_from(n_tried, n_tried, round(n_tried / (1 + math.exp(-epsilon))), beta=beta)
-    mu = 2 * float(ndtri(right))
-    limits = np.linspace(0, 3, 31)
-    shares = [ndtr(side - limits) for side in (mu / 2, -mu / 2)]
-    counts = zip((n_tried * (shares[0] + shares[1])).astype(int), (n_tried * shares[0]).astype(int), strict=True)
-    best = max(counts, key=lambda one: _rough_bound(int(one[0]), int(one[1]), beta))
-    return bound_from(n_tried, int(best[0]), int(best[1]), beta=beta, delta=delta)
+    if math.isfinite(epsilon):
+        mu, _ = bisect(lambda mu: gaussian_epsilon(delta, mu) > epsilon, 0.0, _mu(min(right, _SURE)), times=_STEPS)
+        right = float(ndtr(mu / 2))
+    return gaussian_bound(_least_share(n_tried, round(n_tried * right), _OF_GAUSSIANS * beta), delta)

@@ -179,7 +179,7 @@ AUDIT_SEED = 20260101
 #: Boosted trees that release Gaussian sums: a draw takes as long as hundreds of trees.
 ROUNDS = ("s-gbdt", "s-gbdt-published")
 #: Draws of an attack: of one tree, of a forest, of such rounds, and of a learner without privacy, which is seen at once.
-DRAWS, FOREST_DRAWS, ROUNDS_DRAWS, OPEN_DRAWS = 4000, 1600, 1600, 80
+DRAWS, FOREST_DRAWS, ROUNDS_DRAWS, OPEN_DRAWS = 4000, 1600, 2000, 80
 #: Of the quickest learners so many at epsilon 1, and more at a smaller one, which is harder to show: at most so many.
 QUICK_DRAWS = 8000
 MOST_DRAWS = {"majority": 512_000, "pf-tree": 192_000, "dp-mean": 96_000, "diffprivlib-tree": 96_000, "dpboost": DRAWS}
