@@ -105,9 +105,11 @@ def contributions(values: np.ndarray, limit: float) -> np.ndarray:
 
     Rounded towards 0 after clipping, so that no rounding error takes a row above its limit.
     """
-    size = np.abs(values) if values.ndim == 1 or values.shape[1] == 1 else np.sqrt(np.square(values).sum(axis=1, keepdims=True))
     room = limit * (1 - 2.0**-40)  # allows for rounding errors in the length and in the clipping
-    over = size > (limit if values.ndim == 1 else room)
-    if not over.any():
-        return np.trunc(values * 2.0**CONTRIBUTION_BITS)
+    if values.ndim == 1:
+        return np.trunc(np.clip(values, -limit, limit) * 2.0**CONTRIBUTION_BITS)
+    if values.shape[1] == 1:
+        return np.trunc(np.clip(values, -room, room) * 2.0**CONTRIBUTION_BITS)
+    size = np.sqrt(np.square(values).sum(axis=1, keepdims=True))
+    over = size > room
     return np.trunc(values * np.where(over, room / np.maximum(size, room), 1.0) * 2.0**CONTRIBUTION_BITS)

@@ -37,7 +37,10 @@ class FollowingTrees:
         if tree == len(self.trees):
             self._draw(tree)
         assert tree == len(self.trees) - 1, "trees are drawn in order"
-        return np.ravel_multi_index([part.cells(rows[:, part.feature]) for part in self.parts], self.shape)
+        kind, cells = np.min_scalar_type(self.n_cells[-1]), np.zeros(1, dtype=np.uint8)
+        for part in self.parts:  # as ravel_multi_index, in narrow numbers
+            cells = cells.astype(kind) * kind.type(part.n_cells) + part.cells(rows[:, part.feature]).astype(kind)
+        return cells.astype(np.intp)
 
     def _draw(self, tree: int) -> None:
         asked = [self.first[tree]] if tree < len(self.first) else [self._drawn([])]

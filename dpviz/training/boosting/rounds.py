@@ -138,17 +138,18 @@ class Rounds:
         n_rows, drawn = len(self.target), self._drawn()
         step = _ROWS_AT_ONCE if self.accounts is None else max(n_rows, 1)
         self.trees.cells_of(self.rows[:0], tree)  # a tree that is not drawn yet is drawn here, before threads need it
+        cells = np.empty(n_rows, dtype=np.intp)
         blocks = [slice(start, start + step) for start in range(0, max(n_rows, 1), step)]
         if len(blocks) < _BLOCKS_FOR_THREADS:
-            found = [self._sums_of(some, tree, drawn) for some in blocks]
+            parts = [self._sums_of(some, tree, drawn, cells) for some in blocks]
         else:
             with ThreadPoolExecutor(cpu_count()) as pool:  # NumPy computes without Python's lock
-                found = list(pool.map(lambda some: self._sums_of(some, tree, drawn), blocks))
-        cells, sums, support = zip(*found, strict=True)
-        return np.concatenate(cells), np.sum(sums, axis=0), np.sum(support, axis=0)
+                parts = list(pool.map(lambda some: self._sums_of(some, tree, drawn, cells), blocks))
+        sums, support = zip(*parts, strict=True)
+        return cells, np.sum(sums, axis=0), np.sum(support, axis=0)
 
-    def _sums_of(self, some: slice, tree: int, drawn: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What `_sums` returns, of some of the rows."""
+    def _sums_of(self, some: slice, tree: int, drawn: np.ndarray | None, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The sums of some of the rows, whose `cells` are written to their places."""
         downhill, weights = self.loss.gradients(self.scores[some], self.target[some])
         gradients, weights = contributions(downhill, self.recipe.clip), contributions(weights, 1.0)
         if self.present is not None:  # absent rows add nothing and are charged nothing
@@ -159,9 +160,10 @@ class Rounds:
             taking = within if taking is None else within & taking
         if taking is not None:
             gradients, weights = gradients * taking[:, None], weights * taking
-        cells, n_cells = self.trees.cells_of(self.rows[some], tree), int(self.trees.n_cells[tree])
-        sums = np.column_stack([np.bincount(cells, column, n_cells) for column in gradients.T])
-        return cells, sums, np.bincount(cells, weights, n_cells)
+        here, n_cells = self.trees.cells_of(self.rows[some], tree), int(self.trees.n_cells[tree])
+        cells[some] = here
+        sums = np.column_stack([np.bincount(here, column, n_cells) for column in gradients.T])
+        return sums, np.bincount(here, weights, n_cells)
 
     def learn(self, cells: np.ndarray, values: np.ndarray) -> None:
         """Add the released values of their cells to the scores of the rows."""
