@@ -5,7 +5,6 @@ from functools import partial
 
 import streamlit as st
 
-from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app import audit, background, frame, parts
 from dpviz.app.audit import PLACES, Known, Search
 from dpviz.app.controls import EPSILONS
@@ -15,7 +14,7 @@ from dpviz.app.tree_view import show_tree
 from dpviz.app.widgets import download, learner_title, linked, on_demand, rows_table, show_chart
 from dpviz.charts import as_python
 from dpviz.charts import audit as charts
-from dpviz.charts.wording import counted
+from dpviz.charts.wording import PERSONS, counted
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.evidence import AuditResult, BoundLearner
 from dpviz.evaluation.audit.verdicts import script_of
@@ -170,13 +169,13 @@ def why(result: AuditResult) -> None:
     low, high = sorted(result.worst_pair.probabilities) if result.worst_pair else (0.0, 0.0)
     adds = result.worst_pair is not None and result.worst_pair.probabilities[1] >= result.worst_pair.probabilities[0]
     numbers = {
-        "claimed": f"{number_text(result.claimed)} ({NEIGHBOURS})",
+        "claimed": f"{number_text(result.claimed)} ({PERSONS})",
         "composed": number_text(result.composed),
         "times": charts.times_text(result.log_ratio),
         "allowed": charts.times_text(result.claimed),
         "low": charts.chance_text(low),
         "high": charts.chance_text(high),
-        "direction": "adding the marked row" if adds else "taking the marked row away",
+        "direction": "adding the marked person" if adds else "taking the marked person away",
         "because": escape_markdown(result.because),
     }
     title = "Why this claim fails" if result.verdict == "violated" else "Why this claim is unproven"
@@ -191,7 +190,9 @@ def worst_pair(result: AuditResult) -> None:
     if result.worst_pair is None:
         return
     st.subheader("The worst pair", anchor=False)
-    rows_table(charts.pair_rows(result.worst_pair), "Both data sets, the row that is added last.")
+    rows_table(
+        charts.pair_rows(result.worst_pair), "Both data sets, a person a row; who is added stands last."
+    )
     st.markdown("**What tells them apart**")
     tree, words = charts.output_tree(result), charts.output_in_words(result)
     if tree is None:
@@ -220,7 +221,7 @@ with left:
         learner = st.selectbox("Algorithm", learner_names(), first_learner(known), **names)
         of_run = {facts.epsilon for facts in stored.facts} if stored else set()
         steps = {"format_func": number_text, "width": 240, **linked(EPSILON)}
-        epsilon = st.select_slider(f"ε ({NEIGHBOURS})", sorted({*EPSILONS, *of_run}), 1.0, **steps)
+        epsilon = st.select_slider(f"ε ({PERSONS})", sorted({*EPSILONS, *of_run}), 1.0, **steps)
     lines = st.container()
     with st.expander("Search again, or with other settings", icon=":material/search:"):
         search = ask_search(learner, epsilon)
@@ -253,7 +254,7 @@ with left:
                         "where": one.where,
                         "data sets": f"{one.n_sets:,}",
                         "neighbouring pairs": f"{one.n_pairs:,}",
-                        f"found ε ({NEIGHBOURS})": charts.at_least_text(one.log_ratio),
+                        f"found ε ({PERSONS})": charts.at_least_text(one.log_ratio),
                     }
                     for one in found
                 ]

@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app import frame, learn, parts
 from dpviz.app.component import component
 from dpviz.app.controls import EPSILONS, depth_of
@@ -19,6 +18,7 @@ from dpviz.app.prose import prose
 from dpviz.app.widgets import linked, one_of, show_chart
 from dpviz.charts import as_python
 from dpviz.charts import learn as charts
+from dpviz.charts.wording import PERSONS
 from dpviz.evaluation.deployments import deployments
 from dpviz.installation import lessons_only
 from dpviz.learners import FitRequest, get_learner
@@ -82,7 +82,7 @@ def go_button(word: str, name: str, icon: str) -> None:
 def others() -> None:
     """An epsilon as guesses, published ones beside it, and the questions of an auditor."""
     options = {"format_func": number_text, **linked("good-epsilon")}
-    epsilon = float(st.select_slider(f"ε ({NEIGHBOURS})", EPSILONS, 1.0, **options))
+    epsilon = float(st.select_slider(f"ε ({PERSONS})", EPSILONS, 1.0, **options))
     with st.container(horizontal=True, vertical_alignment="center"):
         st.header("What it means", anchor=False, width="content")
         with st.popover("How to choose", type="tertiary"):
@@ -102,7 +102,7 @@ def others() -> None:
     frame.as_python(partial(as_python.guesses, epsilon))
 
 
-parts.page("Learn", "All rows are made up.")
+parts.page("Learn", "All rows are made up, one of each person.")
 choice = {"key": LESSON, "label_visibility": "collapsed", "bind": "query-params"}
 chosen = one_of("Lesson", (*NAMES, OTHERS), **choice)
 if chosen == OTHERS:

@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.charts.chart import LEGEND_ABOVE, NAMES, SILENT, Chart, Style, bars, chart, hatched_bar, line
 from dpviz.charts.theme import BLUE, GREEN, NEUTRAL, UNSOUND, translucent
 from dpviz.charts.tree.text import rule_list
+from dpviz.charts.wording import PERSONS
 from dpviz.errors import DocumentError
 from dpviz.evaluation.audit.attack import LowerBound
 from dpviz.evaluation.audit.evidence import SLACK, AuditResult, WorstPair, columns_of, exceeds
@@ -27,7 +27,7 @@ from dpviz.table.schema import CategoricalFeature
 _LARGEST_EXPONENT = 700.0
 #: From this share of what is proved on, an attack is said to come near it.
 WEAK = 0.8
-WITHOUT, WITH = "without the row", "with the row"
+WITHOUT, WITH = "without the person", "with the person"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class AuditLine:
     """One line of the table of learners: a plan, and the three facts about it. A click on the line reports `key`.
 
     `setting` are the settings that are not its default, in words. *Proved*: `verdict`, a key of `BADGES`; `claimed` and
-    `composed` are the epsilons of the paper and of the steps, `guesses` the right guesses of 100 about one row that the steps
+    `composed` are the epsilons of the paper and of the steps, `guesses` the right guesses of 100 about one person that the steps
     allow at most; None where nothing is stored. *Searched*: `found`, the worst; None where outputs could not be listed.
     *Attacked*: `attacked`. `note` says when the search is not from the stored run: "searched now".
     """
@@ -129,7 +129,7 @@ def attack_sentence(found: LowerBound) -> str:
     """What an attack showed, with its confidence, and of what is proved; or that no attack is known that comes near it."""
     delta = f", δ = {number_text(found.delta)}" if found.delta else ""
     of = "" if found.right is None else ", if the noise is Gaussian,"
-    least = f"ε {at_least_text(found.bound)}{delta} ({NEIGHBOURS}){of} with {found.confidence:.0%} confidence"
+    least = f"ε {at_least_text(found.bound)}{delta} ({PERSONS}){of} with {found.confidence:.0%} confidence"
     if strength_text(found):
         of_what = "what a perfect attack shows with as many tries" if found.delta else "what is proved"
         return f"{least}: {strength_text(found)} of {of_what}."
@@ -193,14 +193,14 @@ def pair_sentence(result: AuditResult) -> str:
     adds = pair.probabilities[1] > pair.probabilities[0]
     if math.isinf(result.log_ratio):
         possible, impossible = ("with", "without") if adds else ("without", "with")
-        allowed = f"No finite ε allows that; ε = {claimed} is claimed ({NEIGHBOURS})."
+        allowed = f"No finite ε allows that; ε = {claimed} is claimed ({PERSONS})."
         if math.isinf(result.claimed):
             allowed = "Nothing was promised."
-        return f"This tree is possible {possible} the marked row and impossible {impossible} it. {allowed}"
-    allowed = f"ε = {claimed} ({NEIGHBOURS}) allows {times_text(result.claimed)}"
+        return f"This tree is possible {possible} the marked person and impossible {impossible} it. {allowed}"
+    allowed = f"ε = {claimed} ({PERSONS}) allows {times_text(result.claimed)}"
     if math.isinf(result.claimed):
         allowed = "nothing is claimed, so nothing is ruled out"
-    change = "Adding the marked row" if adds else "Taking the marked row away"
+    change = "Adding the marked person" if adds else "Taking the marked person away"
     return f"{change} makes this tree {times_text(result.log_ratio)} as likely; {allowed}."
 
 
@@ -288,7 +288,7 @@ def audit_chart(lines: Sequence[AuditLine], *, epsilon: float, selected: str) ->
             figure.add_shape(type="rect", xref="paper", x0=0, x1=1, y0=y - 0.5, y1=y + 0.5, **box)
     names = {"tickvals": [y for _, y in at], "ticktext": ticks}
     figure.update_yaxes(range=[height - 0.5, -0.5], showgrid=False, zeroline=False, fixedrange=True, **names)
-    figure.update_xaxes(range=[0, end], title=f"ε ({NEIGHBOURS})", fixedrange=True, zeroline=False, nticks=6)
+    figure.update_xaxes(range=[0, end], title=f"ε ({PERSONS})", fixedrange=True, zeroline=False, nticks=6)
     counts = ", ".join(f"{GROUPS[name].split(':')[0].lower()} {count}" for name, _, count in groups)
     return Chart(figure, f"Every algorithm with what it claims and what was found: {counts}.", list(map(_audit_row, lines)))
 
@@ -334,7 +334,7 @@ def _audit_row(item: AuditLine) -> dict[str, str]:
         "algorithm": item.title,
         "setting": item.setting,
         "proved": BADGES[item.verdict].word,
-        f"claims ε ({NEIGHBOURS})": number_text(known["claimed"]) if "claimed" in known else "",
+        f"claims ε ({PERSONS})": number_text(known["claimed"]) if "claimed" in known else "",
         "searched": f"{at_least_text(known['searched'])}, {SEARCHED[item.search].word}" if item.found else "not listed",
         "attacked": f"{at_least_text(known['attacked'])}, {ATTACKED[item.attack].word}" if item.attacked else "not attacked",
         "steps add up to": number_text(known["composed"]) if "composed" in known else "",

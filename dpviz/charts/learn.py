@@ -6,11 +6,10 @@ from statistics import median
 
 import numpy as np
 
-from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.charts.audit import is_beyond
 from dpviz.charts.chart import LEGEND_ABOVE, NAMES, Chart, Style, bars, chart, hatched_bar, line, marker, panels
 from dpviz.charts.theme import BLUE, NEUTRAL, ORANGE, SERIES
-from dpviz.charts.wording import chance, counted
+from dpviz.charts.wording import PERSONS, chance, counted
 from dpviz.evaluation.audit.evidence import AuditResult
 from dpviz.evaluation.deployments import Deployment, Protects
 from dpviz.evaluation.lessons import Flip, Grown, NoisyChoice, NoisyCounts, PoisonedStump, guesses, guesses_by_tree
@@ -25,7 +24,7 @@ CLAIMED, FOUND, COMPOSED = "what the proof says", "really lost, at least", "what
 def adding_chart(found: AuditResult, own: AuditResult, n_features: int) -> Chart:
     """Three bars: claimed, found by search, composed; the claim as a line through all."""
     values = {CLAIMED: found.claimed, FOUND: found.log_ratio, COMPOSED: found.composed}
-    axis = {"title": f"ε ({NEIGHBOURS})", "range": [0, 1.15 * max(values.values())]}
+    axis = {"title": f"ε ({PERSONS})", "range": [0, 1.15 * max(values.values())]}
     figure = chart(210, showlegend=False, xaxis=axis, yaxis=NAMES)
     broken = is_beyond(found)
     style = hatched_bar([NEUTRAL, ORANGE if broken else BLUE, NEUTRAL], ["", "/" if broken else "", "."])
@@ -35,7 +34,7 @@ def adding_chart(found: AuditResult, own: AuditResult, n_features: int) -> Chart
     columns = "one feature" if n_features == 1 else f"{n_features} features"
     words = (
         f"With {columns} the proof says ε = {number_text(found.claimed)}, search finds a loss of at least "
-        f"{number_text(found.log_ratio)}, and the steps add up to {number_text(found.composed)} ({NEIGHBOURS}). An algorithm "
+        f"{number_text(found.log_ratio)}, and the steps add up to {number_text(found.composed)} ({PERSONS}). An algorithm "
         f"that chooses once per node keeps within its claim: {number_text(own.log_ratio)} of {number_text(own.claimed)}."
     )
 
@@ -68,7 +67,7 @@ def options_chart(node: Grown) -> Chart:
         {"option": option.words, "chance": chance(option.probability), "drawn": "yes" if option.drawn else ""}
         for option in node.options
     ]
-    return Chart(figure, f"{said}. This choice costs ε = {number_text(node.epsilon)} ({NEIGHBOURS}).", rows)
+    return Chart(figure, f"{said}. This choice costs ε = {number_text(node.epsilon)} ({PERSONS}).", rows)
 
 
 def poison_chart(stump: PoisonedStump, rows: Sequence[int]) -> Chart:
@@ -82,7 +81,7 @@ def poison_chart(stump: PoisonedStump, rows: Sequence[int]) -> Chart:
         figure.add_scatter(x=list(rows), y=list(map(bound, rows)), mode="lines", name=name, line=style, hovertemplate=hover)
     level = {"name": "always the larger class", "mode": "lines", "line": line(NEUTRAL, 2, "dot"), "hoverinfo": "skip"}
     figure.add_scatter(x=[rows[0], rows[-1]], y=[stump.majority] * 2, **level)
-    said = f"ε = {number_text(stump.epsilon)} ({NEIGHBOURS}): mean accuracy {chance(stump.accuracy)} without poison"
+    said = f"ε = {number_text(stump.epsilon)} ({PERSONS}): mean accuracy {chance(stump.accuracy)} without poison"
     if stump.protected:
         many = f"{counted(stump.protected, 'row')} of {stump.n_train:,}"
         said += f"; certain to beat the larger class ({chance(stump.majority)}) up to {many}."
@@ -112,12 +111,12 @@ def guesses_chart(epsilon: float, epsilons: Sequence[float]) -> Chart:
         style = {"mode": "markers", "marker": marker(colour, symbol, 11, 1.5), "hoverinfo": "name"}
         figure.add_scatter(x=places % 20, y=places // 20, name=f"{name}: {high - low}", **style)
     said = (
-        f"ε = {number_text(epsilon)} ({NEIGHBOURS}): odds of {number_text(math.exp(epsilon))} to 1 at most, so at most {most} of "
+        f"ε = {number_text(epsilon)} ({PERSONS}): odds of {number_text(math.exp(epsilon))} to 1 at most, so at most {most} of "
         f"100 guesses are right, whatever the algorithm. What {title} does allows {tree}; a coin gets {COIN}."
     )
     rows = [
         {
-            f"ε ({NEIGHBOURS})": number_text(eps),
+            f"ε ({PERSONS})": number_text(eps),
             "odds at most": f"{number_text(math.exp(eps))} to 1",
             "right of 100 guesses, any algorithm": rounded_up(guesses(eps), 1),
             title: rounded_up(guesses_by_tree(eps), 1),
@@ -146,9 +145,9 @@ def counts_chart(noisy: NoisyCounts, counts: tuple[int, int]) -> Chart:
     figure.update_yaxes(title="times as likely", **times, row=2, col=1)
     figure.update_yaxes(title="probability", tickformat=".0%", row=1, col=1)
     figure.update_xaxes(title="noisy count that is published", row=2, col=1)
-    apart = "no row" if not noisy.distance else "one row" if noisy.distance == 1 else f"{noisy.distance} rows"
+    apart = "no person" if not noisy.distance else counted(noisy.distance, "person", "people")
     said = (
-        f"True counts {counts[0]} and {counts[1]}, tables {apart} apart, ε = {number_text(noisy.epsilon)} ({NEIGHBOURS}). "
+        f"True counts {counts[0]} and {counts[1]}, tables {apart} apart, ε = {number_text(noisy.epsilon)} ({PERSONS}). "
         f"No noisy count is more than {number_text(noisy.largest)} times as likely under one table as under the other; the bound "
         f"is {bound_text}."
     )
@@ -172,7 +171,7 @@ def choice_chart(names: Sequence[str], noisy: NoisyChoice, epsilon: float) -> Ch
         hover = f"%{{x}}: %{{text}}<extra>{name}</extra>"
         figure.add_bar(x=labels, y=shares, name=name, marker=style, hovertemplate=hover, **words)
     said = (
-        f"ε = {number_text(epsilon)} ({NEIGHBOURS}): permute-and-flip picks a largest count in {chance(noisy.flip_best)} of "
+        f"ε = {number_text(epsilon)} ({PERSONS}): permute-and-flip picks a largest count in {chance(noisy.flip_best)} of "
         f"draws, the exponential mechanism in {chance(noisy.exponential_best)}."
     )
     rows = [

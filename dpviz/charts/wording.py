@@ -3,6 +3,9 @@
 Numbers have one form on screen and in files: "84.8%", "12,000 rows", "0.1 to 1", "84.8% (83.9% to 85.6%)".
 """
 
+#: The neighbouring relation where every person has one row, as in all tables of the lessons and of the audit.
+PERSONS = "add/remove one person"
+
 
 def counted(number: int, noun: str, plural: str = "") -> str:
     """As in "1 row", "12,000 rows"."""

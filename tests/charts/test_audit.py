@@ -22,7 +22,7 @@ from dpviz.results.wording import number_text
 from tests.support.audits import BOUND, BUG, EVERY, HOLDS, IMPOSSIBLE, NONE, NOTHING, UNPROVEN, VIOLATED, line, pair
 from tests.support.golden_charts import assert_golden
 
-NEIGHBOURS = "add/remove one row"
+PERSONS = "add/remove one person"
 #: Of a lower bound that was found.
 LOWER = ("within", "beyond", "nothing")
 LINES = [
@@ -145,7 +145,7 @@ def test_bars_are_as_long_as_the_probabilities_only_too_much_is_hatched_and_an_e
         assert (bars.x, bars.text) == (chances, tuple(map(audit.chance_text, chances)))
         is_hatched = [shape == "/" for shape in bars.marker.pattern.shape]
         assert is_hatched == [audit.is_beyond(result) and chance == max(chances) for chance in chances]
-        assert "ε" not in audit.pair_sentence(result) or NEIGHBOURS in audit.pair_sentence(result)
+        assert "ε" not in audit.pair_sentence(result) or PERSONS in audit.pair_sentence(result)
         marks = [mark.x0 for mark in chart.figure.layout.shapes]
         limit = math.exp(result.claimed) * min(chances) if math.isfinite(result.claimed) else math.inf
         assert marks == ([pytest.approx(limit)] if limit < 1 else [])  # what the claim allows, or nowhere

@@ -135,14 +135,14 @@ def test_a_refuted_proof_is_explained_with_the_numbers_on_screen_and_a_claim_wit
     said = texts(page(**chosen(VIOLATED)))
     for words in (
         PROOF,
-        "to ε = 1.5, not 1 (add/remove one row)",
+        "to ε = 1.5, not 1 (add/remove one person)",
         "4 times as likely (1 in 156 instead of 1 in 625)",
         "Theorem 3",
     ):
         assert words in said
     said = texts(page(run_of(replace(VIOLATED, learner="pf-tree", params={}, because="Some reason."))))
     assert PROOF not in said
-    assert "Some reason\\. On screen, adding the marked row makes one tree 4 times as likely" in said
+    assert "Some reason\\. On screen, adding the marked person makes one tree 4 times as likely" in said
 
 
 def test_every_line_on_screen_is_an_entry_of_the_stored_run() -> None:

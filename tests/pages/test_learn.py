@@ -108,7 +108,7 @@ def test_the_step_button_draws_node_after_node_and_stops():
         assert sliders(test)["growing.steps"].value == step
         assert "drawn:" in charts(test)[0].proto.alt
     assert button(test, "Draw the next node").disabled
-    assert "One row has paid ε = 2 (add/remove one row) in all." in texts(test)
+    assert "One person has paid ε = 2 (add/remove one person) in all." in texts(test)
 
 
 # --- what every lesson does
@@ -121,7 +121,7 @@ def test_a_lesson_asks_before_it_answers_and_opens_on_a_sample_after_it(name):
     lesson, test = BY_NAME[name], lesson_page(name)
     said = texts(test)
     assert "Guess first." in said
-    assert "add/remove one row" in charts(test)[0].proto.alt
+    assert "add/remove one person" in charts(test)[0].proto.alt
     assert all(len(table.value) for table in test.dataframe)
     assert test.radio[0].value is None
     assert not [*test.success, *test.info]
@@ -214,7 +214,11 @@ def test_numbers_in_the_texts_are_computed_and_the_refuted_proof_is_the_sample_s
 def test_what_others_published_with_follows_its_slider_and_names_its_sources():
     test = opened("learn", lesson="What others use", **{"good-epsilon": "2"})
     said = shown(test).replace("\n", " ")
-    for words in ("ε = 2 (add/remove one row): odds of 7.39 to 1 at most", "entries give an ε", "nobody has reviewed them yet"):
+    for words in (
+        "ε = 2 (add/remove one person): odds of 7.39 to 1 at most",
+        "entries give an ε",
+        "nobody has reviewed them yet",
+    ):
         assert words in said
     assert len(charts(test)) == 2
     assert all(chart.proto.alt for chart in charts(test))

@@ -9,13 +9,12 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.learn.view import LessonView, Numbers
 from dpviz.app.state import encoded_sample
 from dpviz.app.tree_view import chosen_node, show_tree
 from dpviz.charts import learn as charts
 from dpviz.charts.tree.svg import NodeNotes
-from dpviz.charts.wording import chance
+from dpviz.charts.wording import PERSONS, chance
 from dpviz.evaluation.audit.evidence import AuditResult
 from dpviz.evaluation.lessons import (
     FEATURE_ROWS,
@@ -38,7 +37,7 @@ from dpviz.randomness import generator
 from dpviz.results.wording import number_text, rounded_up
 from dpviz.table.schema import CategoricalFeature
 
-EPSILON_LABEL = f"ε ({NEIGHBOURS})"
+EPSILON_LABEL = f"ε ({PERSONS})"
 
 # --- what epsilon means
 
@@ -63,7 +62,7 @@ MEMBERS = tuple(str(row) for row in range(1, 9))
 
 
 def noise_question() -> Numbers:
-    """What a second row does to the ratio."""
+    """What a second person does to the ratio."""
     one, two = noisy_counts((2, 1), 1, 1.0).largest, noisy_counts((2, 0), 2, 1.0).largest
     return {"one": number_text(one), "twice": number_text(2 * one), "two": number_text(two)}
 
@@ -76,8 +75,8 @@ def show_noise(view: LessonView) -> None:
     counts, distance = (len(late), len(late - missing)), len(missing)
     noisy = noisy_counts(counts, distance, epsilon)
     allowed = number_text(noisy.bound) if math.isfinite(noisy.bound) else "∞"
-    words = f"The tables differ in {distance} rows, so they are not neighbours: {allowed} times is allowed."
-    known = {0: "The tables are the same.", 1: "The tables are neighbours: they differ in one row."}
+    words = f"The tables differ in {distance} people, so they are not neighbours: {allowed} times is allowed."
+    known = {0: "The tables are the same.", 1: "The tables are neighbours: they differ in one person."}
     st.caption(known.get(distance, words))
     view.picture(charts.counts_chart(noisy, counts))
 
@@ -143,7 +142,7 @@ def adding_question() -> Numbers:
         "own_claimed": own.claimed,
         "allowed": math.exp(found.claimed),
     }
-    fixed = {"title": broken_proof().title, "features": str(MOST_FEATURES), "rows": str(FEATURE_ROWS), "neighbours": NEIGHBOURS}
+    fixed = {"title": broken_proof().title, "features": str(MOST_FEATURES), "rows": str(FEATURE_ROWS), "neighbours": PERSONS}
     return {name: number_text(value) for name, value in numbers.items()} | fixed
 
 
@@ -209,7 +208,7 @@ def show_growing(view: LessonView) -> None:
     notes = NodeNotes(marks={node.path: f"{len(node.rows)} rows" for node in (*now.nodes, *now.waiting)})
     title = f"The tree after {len(now.nodes)} of {N_STEPS} draws"
     show_tree(now.tree, title=title, key=_TREE, selected=selected, notes=notes, height=300)
-    st.markdown(view.say("paid" if now.waiting else "done", spent=f"{number_text(now.spent)} ({NEIGHBOURS})"))
+    st.markdown(view.say("paid" if now.waiting else "done", spent=f"{number_text(now.spent)} ({PERSONS})"))
     node = now.at(path)
     place = " then ".join("“true”" if step == "L" else "“false”" for step in node.path)
     where = f"after {place}" if place else "at the root"
