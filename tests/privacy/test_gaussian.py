@@ -67,12 +67,12 @@ def test_the_distribution_adds_up_to_one_and_has_its_variance():
 @example([1.5, -1.5, 0.7], 1.0)
 @examples(200)
 def test_no_row_contributes_more_than_its_limit_and_none_turns_its_sign(values, limit):
-    given_values = np.array(values)
-    steps = contributions(given_values, limit)
-    assert (steps == np.rint(steps)).all()
-    assert (np.abs(steps) <= limit * 2.0**CONTRIBUTION_BITS).all()
-    assert (steps * given_values >= 0).all()
-    np.testing.assert_allclose(steps * 2.0**-CONTRIBUTION_BITS, np.clip(given_values, -limit, limit), rtol=1e-9, atol=2e-6)
+    for given_values in (np.array(values), np.array(values)[:, None]):
+        steps = contributions(given_values, limit)
+        assert (steps == np.rint(steps)).all()
+        assert (np.abs(steps) <= limit * 2.0**CONTRIBUTION_BITS).all()
+        assert (steps * given_values >= 0).all()
+        np.testing.assert_allclose(steps * 2.0**-CONTRIBUTION_BITS, np.clip(given_values, -limit, limit), rtol=1e-9, atol=2e-6)
 
 
 @given(st.lists(st.tuples(*[st.floats(-50, 50)] * 3), min_size=1, max_size=10), st.floats(0.01, 10))
