@@ -83,8 +83,8 @@ def broken(name: str) -> str:
 _PERCENT = ("accuracy", "balanced_accuracy")
 _IN_UNITS = ("rmse", "mae")
 _LOSSES = ("log_loss", "brier")
-#: What the line that needs no model is called.
-_LEVELS = {"accuracy": "Majority class", "r2": "Mean", "rmse": "Mean"}
+#: What predicts without a model; `majority`, a private learner, is another line.
+_CONSTANTS = {"accuracy": "Always the largest class", "r2": "Always the mean", "rmse": "Always the mean"}
 #: A draw of an R² below this is drawn at the edge: how much worse than the mean does not matter.
 LEAST_R2 = -0.5
 
@@ -203,7 +203,7 @@ def compare_chart(
             dash = "dash" if curve.learner in claimed else style.dash
             _add_line(figure, points, curve, replace(style, dash=dash), along, metric, unit, has_band=curve.learner == banded)
     if level is not None and places:
-        add_level(_LEVELS.get(metric, "Guessing"), level, "dot")
+        add_level(_CONSTANTS.get(metric, "Guessing"), level, "dot")
     if chosen is not None:
         figure.add_vline(chosen - 50 if axis == "guesses" else chosen, line=line(NEUTRAL, 1, "dot"))
     if is_cut(curves, metric):
