@@ -20,7 +20,8 @@ from dpviz.models.constant import as_tree
 from dpviz.models.packed_forest import PackedForest, PackedTrees
 from dpviz.models.tree import Branch, Forest, Leaf, Node, Rule, ThresholdRule, Tree, said_by
 from dpviz.models.tree import End as ModelLeaf
-from dpviz.table.schema import CategoricalFeature, NumericFeature, NumericTarget, Schema
+from dpviz.table.cells import Declared
+from dpviz.table.schema import CategoricalFeature, Feature, NumericFeature, NumericTarget, Schema
 
 #: Longer paths overflow the stack of one target or another.
 LONGEST_PATH = 250
@@ -126,6 +127,24 @@ def n_codes(schema: Schema, feature: int) -> int:
     declared = schema.features[feature]
     assert isinstance(declared, CategoricalFeature)
     return len(declared.categories)
+
+
+def names_of(schema: Schema, test: Test) -> tuple[bool, list[str]]:
+    """(False, the categories that meet a test) or, where they are fewer, (True, all others); no names for a test of a number."""
+    declared = schema.features[test.feature]
+    if not isinstance(declared, CategoricalFeature):
+        return False, []
+    others = test.inverse(schema).codes
+    is_others = len(others) < len(test.codes)
+    return is_others, [declared.categories[code] for code in (others if is_others else test.codes)]
+
+
+def declared_texts(feature: Feature) -> Declared:
+    """Which text of a column means which of its categories, and which `MISSING`."""
+    codes = dict.fromkeys(feature.missing_codes, MISSING)
+    if isinstance(feature, CategoricalFeature):
+        codes |= {text: feature.categories.index(category) for text, category in feature.category_of.items()}
+    return Declared(codes)
 
 
 # --- tests

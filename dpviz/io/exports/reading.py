@@ -26,7 +26,7 @@ _IMPORTS = (
 )
 
 
-def number_in(cell: Any, marks: Marks, codes: tuple[str, ...], missing_as: float | None) -> float | None:
+def number_in(cell: Any, codes: tuple[str, ...], missing_as: float | None, marks: Marks) -> float | None:
     """The number of a cell, `missing_as` where it is missing; None where its row has no answer."""
     text, value = clean(text_of(cell)), plain_value(cell)
     if text in MARKS or text in codes:
@@ -47,7 +47,7 @@ def category_in(cell: Any, texts: tuple[Any, Any, Any], missing_as: str | None, 
     return missing_as if found is None else found
 
 
-def date_in(cell: Any, texts: tuple[Any, Any, Any], order: str, part: str, start: int, missing_as: float | None) -> float | None:
+def date_in(cell: Any, texts: tuple[Any, Any, Any], missing_as: float | None, order: str, part: str, start: int) -> float | None:
     """The number of a date; `texts` are those of missing cells, `start` the day that counts as 0."""
     text = clean(text_of(cell))
     if text in MARKS or category_in(cell, texts, None, "") is None:

@@ -19,9 +19,9 @@ from unicodedata import normalize
 
 from dpviz.errors import NotExported
 from dpviz.io.exports.contract import ExportInput, WrittenForm
-from dpviz.io.exports.function import MISSING, End, Function, Split, Step, Test, steps
+from dpviz.io.exports.function import MISSING, End, Function, Split, Step, Test, declared_texts, names_of, steps
 from dpviz.io.exports.words import one_line
-from dpviz.table.cells import BLANKS, MARKS, Declared, Marks, decimal_of, number_of, shortest
+from dpviz.table.cells import BLANKS, MARKS, Marks, decimal_of, number_of, shortest
 from dpviz.table.dates import DateFeature
 from dpviz.table.schema import CategoricalFeature, Feature, NumericFeature, NumericTarget
 
@@ -333,13 +333,9 @@ class _Writer:
         return [*lines, f"{pad}  ELSE {say(step)}", f"{pad}END"]
 
     def _test(self, test: Test) -> str:
-        column, declared = f"x.c{test.feature}", self.function.schema.features[test.feature]
-        if not isinstance(declared, CategoricalFeature):
-            return f"{column} {test.sign} {self.number(test.mark)}"
-        others = test.inverse(self.function.schema)
-        is_shorter = len(others.codes) < len(test.codes)
-        names = _texts(declared.categories[code] for code in (others if is_shorter else test).codes)
-        return f"{column} {'NOT ' if is_shorter else ''}IN ({names})"
+        is_others, names = names_of(self.function.schema, test)
+        asked = f"{'NOT ' if is_others else ''}IN ({_texts(names)})" if names else f"{test.sign} {self.number(test.mark)}"
+        return f"x.c{test.feature} {asked}"
 
 
 def _listed(items: Sequence[str], source: str, pad: str = "  ") -> Iterator[str]:
@@ -358,11 +354,8 @@ class _Cell:
     def __init__(self, place: int, declared: Feature, marks: Marks, dialect: _Dialect) -> None:
         self.place, self.declared, self.marks, self.dialect = place, declared, marks, dialect
         self.text, self.kind = f"x.t{place}", f"x.k{place}"
-        codes = dict.fromkeys(declared.missing_codes, MISSING)
         self.categories = declared.categories if isinstance(declared, CategoricalFeature) else ()
-        if isinstance(declared, CategoricalFeature):
-            codes |= {text: self.categories.index(category) for text, category in declared.category_of.items()}
-        self.known = Declared(codes)
+        self.known = declared_texts(declared)
         self.is_number = isinstance(declared, NumericFeature) and not isinstance(declared, DateFeature)
         self.has_numerals = any(decimal_of(text) is not None for text in self.known.exact)
         self.has_truths = bool(self.categories and self.known.truths)

@@ -4,12 +4,9 @@ Names come from untrusted files: they are spelled so that they stay on one line 
 """
 
 import json
-import keyword
 import re
 import unicodedata
-from collections.abc import Collection, Iterable
 from functools import lru_cache
-from itertools import chain, count
 
 #: Words used in conditions around names.
 _WORDS = frozenset(("is", "not", "one", "of", "or", "and", "missing", "unknown", "given", "if", "then"))
@@ -36,16 +33,3 @@ def spelled(name: str) -> str:
 def number(value: float) -> str:
     """The shortest text that is read back as the same number: "37.5", "40"."""
     return repr(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
-
-
-def identifiers(names: Iterable[str], taken: Collection[str] = ()) -> list[str]:
-    """A Python identifier for each name, all different, none a keyword or in `taken`; ASCII, so that any editor shows it."""
-    used, found = {*taken, *keyword.kwlist, *keyword.softkwlist}, []
-    for name in names:
-        letters = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
-        stem = re.sub(r"\W+", "_", letters).strip("_").lower()[:40] or "column"
-        stem = f"column_{stem}" if stem[0].isdigit() else stem
-        free = next(word for word in chain([stem], map(f"{stem}_{{}}".format, count(2))) if word not in used)
-        used.add(free)
-        found.append(free)
-    return found
