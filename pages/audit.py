@@ -190,9 +190,7 @@ def worst_pair(result: AuditResult) -> None:
     if result.worst_pair is None:
         return
     st.subheader("The worst pair", anchor=False)
-    rows_table(
-        charts.pair_rows(result.worst_pair), "Both data sets, a person a row; who is added stands last."
-    )
+    rows_table(charts.pair_rows(result.worst_pair), "Both data sets, a person a row; who is added stands last.")
     st.markdown("**What tells them apart**")
     tree, words = charts.output_tree(result), charts.output_in_words(result)
     if tree is None:

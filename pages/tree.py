@@ -132,7 +132,10 @@ def show_tree(trained: training.Trained, now: Side, drawn: Resamples | None, pai
     split_view(result, request)
     with st.container(key=frame.WORK):
         if not now.notes.rerun_counts and training.is_resampled(asked, loaded):
-            background.watch_missing(training.resampling_task(asked, loaded), "Training the tree again with new noise")
+            again = training.resampling_task(asked, loaded)
+            background.watch(again, "Training the tree again with new noise")
+            if background.state(again).is_done:  # since the page was drawn without them
+                st.rerun()
         elif climbing is not None:
             words = "Drawing the tree at other ε, to drag through"
             background.watch(climbing, words, at_end=True)  # half of the steps shows nothing

@@ -16,7 +16,7 @@ import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from queue import SimpleQueue
-from threading import Event, Lock, Thread
+from threading import Event, Thread
 from time import monotonic
 from traceback import format_tb
 from typing import Any, Literal
@@ -167,36 +167,27 @@ class Job:
 
 
 class Pool:
-    """Threads per priority, and the jobs of every session, so that they end with it."""
+    """The threads of a server, and a line before those of each priority."""
 
     def __init__(self) -> None:
         self._lines: dict[Priority, SimpleQueue[Job | None]] = {priority: SimpleQueue() for priority in THREADS}
-        self._jobs: dict[str, WeakSet[Job]] = {}
-        self._lock = Lock()
-        for priority, n_threads in THREADS.items():
-            for _ in range(n_threads):
+        self._jobs: WeakSet[Job] = WeakSet()
+        for priority, line in self._lines.items():
+            for _ in range(THREADS[priority]):
                 # daemons: the server may end while work is under way, which `concurrent.futures` would not let it
-                Thread(target=_serve, args=(self._lines[priority],), name=f"dpviz_{priority}", daemon=True).start()
+                Thread(target=_serve, args=(line,), name=f"dpviz_{priority}", daemon=True).start()
 
-    def submit(self, session: str, priority: Priority, work: Callable[[Progress, Stop], None]) -> Job:
+    def submit(self, priority: Priority, work: Callable[[Progress, Stop], None]) -> Job:
         """Put work in line."""
         job = Job(work)
-        with self._lock:
-            self._jobs.setdefault(session, WeakSet()).add(job)
+        self._jobs.add(job)
         self._lines[priority].put(job)
         return job
 
-    def end_session(self, session: str) -> None:
-        """Stop every job of a session that is gone."""
-        with self._lock:
-            jobs = list(self._jobs.pop(session, ()))
-        for job in jobs:
-            job.stop()
-
     def close(self) -> None:
         """Stop everything and let the threads end."""
-        for session in list(self._jobs):
-            self.end_session(session)
+        for job in list(self._jobs):
+            job.stop()
         for priority, line in self._lines.items():
             for _ in range(THREADS[priority]):
                 line.put(None)
@@ -218,19 +209,6 @@ def shared_pool() -> Pool:
 def shared_results() -> dict[str, dict[Hashable, Result]]:
     """Results that any session may show. None of them is about private rows."""
     return {}
-
-
-def session_name() -> str:
-    """A name for this session that nobody can guess; it never leaves the server."""
-    if "_session_name" not in st.session_state:
-        st.session_state["_session_name"] = f"{random_128_bits():x}"
-    return _while_connected(st.session_state["_session_name"])
-
-
-# the work of a session stops when its browser goes away
-@st.cache_resource(scope="session", show_spinner=False, on_release=lambda session: shared_pool().end_session(session))
-def _while_connected(session: str) -> str:
-    return session
 
 
 # --- the work of one session
@@ -280,17 +258,31 @@ def _values(results: Iterable[Result | None]) -> tuple[Any, ...]:
 
 
 @dataclass
-class _Work:
-    """Of one session, by name: the last job with the keys it is for; per fallback key the keys shown last, what they answer."""
+class Work:
+    """Of one session, by name of the task. Nobody can guess the session's own `name`, and it never leaves the server."""
 
-    jobs: dict[str, tuple[Job, tuple[Hashable, ...]]] = field(default_factory=dict)
+    name: str = field(default_factory=lambda: f"{random_128_bits():x}")
+    jobs: dict[str, tuple[Job, tuple[Hashable, ...]]] = field(default_factory=dict)  #: The last job, and the keys it is for
+    #: By fallback key, too: the keys that were shown last, and what they answer.
     last: dict[tuple[str, Hashable], tuple[tuple[Hashable, ...], Any]] = field(default_factory=dict)
     results: dict[str, dict[Hashable, Result]] = field(default_factory=dict)
 
+    def stop(self) -> None:
+        """Stop every job: the browser went away."""
+        for job, _ in self.jobs.values():
+            job.stop()
 
-def _work() -> _Work:
-    found: _Work = st.session_state.setdefault("_work", _Work())
-    return found
+
+def _work() -> Work:
+    if "_work" not in st.session_state:
+        st.session_state["_work"] = Work()
+    return while_connected(st.session_state["_work"].name, st.session_state["_work"])
+
+
+@st.cache_resource(scope="session", show_spinner=False, on_release=Work.stop)
+def while_connected(name: str, _work: Work) -> Work:
+    """The work of a session, which stops when its browser goes away."""
+    return _work
 
 
 def _results(task: Task) -> dict[Hashable, Result]:
@@ -299,14 +291,12 @@ def _results(task: Task) -> dict[Hashable, Result]:
 
 
 def _job(task: Task) -> Job | None:
-    """The last job of the task, unless its name had another since."""
+    """The last job of the task; one of its name for another task is stopped."""
     job, keys = _work().jobs.get(task.name, (None, ()))
-    return job if keys == task.keys else None
-
-
-def _stop_others(task: Task) -> None:
-    if task.name in _work().jobs and _job(task) is None:
-        _work().jobs[task.name][0].stop()
+    if job is None or keys == task.keys:
+        return job
+    job.stop()
+    return None
 
 
 def start(task: Task, *, again: bool = False) -> None:
@@ -314,7 +304,6 @@ def start(task: Task, *, again: bool = False) -> None:
     job, results = _job(task), _results(task)
     if job is not None and not job.is_done and not job.is_stopped:
         return
-    _stop_others(task)
     others = [key for key in list(results) if key not in set(task.keys)]
     for key in others[: max(0, len(others) - task.keep)]:  # the oldest
         results.pop(key, None)
@@ -338,7 +327,7 @@ def start(task: Task, *, again: bool = False) -> None:
         if n_done < len(missing) or is_stopped(stop):
             raise Cancelled
 
-    _work().jobs[task.name] = shared_pool().submit(session_name(), task.priority, compute), task.keys
+    _work().jobs[task.name] = shared_pool().submit(task.priority, compute), task.keys
 
 
 def state(task: Task) -> Status:
@@ -346,7 +335,6 @@ def state(task: Task) -> Status:
 
     Part of a result is current once work on the rest was begun; until then the last results are shown.
     """
-    _stop_others(task)
     work, kept, job = _work(), _results(task), _job(task)
     is_done = job is not None and job.is_done  # before the results, which are there once it is done
     failure = job.error if job is not None and is_done else None
@@ -382,17 +370,9 @@ def await_first(task: Task, seconds: float) -> None:
             return
 
 
-def cancel(task: Task) -> None:
-    """Stop the work on a task. What is done is kept."""
-    job = _job(task)
-    if job is not None:
-        job.stop()
-
-
 def values_of(task: Task) -> tuple[Any, ...]:
     """The values there are, whatever work there is."""
-    results = _results(task)
-    return _values(results.get(key) for key in task.keys)
+    return _values(map(_results(task).get, task.keys))
 
 
 def all_values(name: str) -> tuple[Any, ...]:
@@ -403,7 +383,7 @@ def all_values(name: str) -> tuple[Any, ...]:
 def last_shown(name: str, fallback_key: Hashable) -> tuple[Any, ...]:
     """The values shown last for a fallback key by work of this name; empty where there are none."""
     keys, _ = _work().last.get((name, fallback_key), ((), None))
-    return _values(_work().results.get(name, {}).get(key) for key in keys)
+    return _values(map(_work().results.get(name, {}).get, keys))
 
 
 def forget(task: Task) -> None:
@@ -451,21 +431,14 @@ def watch(
             share = 0.0 if status.job is None else status.job.share
             st.progress(share, text=f":material/hourglass_top: {label}, {_progress_text(status, unit)} …")
             kept = "What is done is kept." if len(task.keys) > 1 else None
-            if may_stop and st.button("Cancel", key=f"cancel-{task.name}", help=kept):
-                cancel(task)
+            if may_stop and st.button("Cancel", key=f"cancel-{task.name}", help=kept) and status.job is not None:
+                status.job.stop()
                 st.rerun()
         if render is not None and status.values:
             render(status)
 
     with place:
         poll()
-
-
-def watch_missing(task: Task, label: str) -> None:
-    """Watch the work on a result that the page was drawn without; draw it again at once if the result has come since."""
-    watch(task, label)
-    if state(task).is_done:
-        st.rerun()
 
 
 def _progress_text(status: Status, unit: str) -> str:

@@ -13,7 +13,7 @@ import pytest
 import streamlit as st
 
 from dpviz.app import background
-from dpviz.app.background import THREADS, Job, Result, Task, autostart, cancel, in_one, in_parts, last_shown, start, state
+from dpviz.app.background import Job, Result, Task, autostart, in_one, in_parts, last_shown, start, state
 from dpviz.errors import Cancelled, DpvizError, InternalError, OutOfMemory, ParameterError
 
 SOON = 240.0  # a test that hangs fails after this many seconds; none waits that long when it passes
@@ -48,11 +48,6 @@ def gate():
         one.go.set()
 
 
-@pytest.fixture
-def pool(own_threads):
-    return own_threads
-
-
 def opened(value: Any) -> Gate:
     found = Gate(value)
     found.go.set()
@@ -62,9 +57,9 @@ def opened(value: Any) -> Gate:
 # --- jobs
 
 
-def test_work_in_line_never_begins_once_stopped_and_work_under_way_is_told(pool, gate):
+def test_work_in_line_never_begins_once_stopped_and_work_under_way_is_told(own_threads, gate):
     running, waiting = gate(), gate()
-    first, second = pool.submit("me", "bulk", running), pool.submit("you", "bulk", waiting)
+    first, second = own_threads.submit("bulk", running), own_threads.submit("bulk", waiting)
     assert running.began.wait(SOON)
     assert not first.wait(0.0)
     assert (first.share, second.began) == (0.5, None)
@@ -98,24 +93,13 @@ def test_what_work_raises_is_an_error_of_ours_whose_log_quotes_nothing_and_progr
     assert (", in work" in caplog.text) == (kind is InternalError)
 
 
-def test_a_tree_is_done_while_bulk_work_and_draws_of_many_sessions_run_and_wait(pool, gate):
-    works = {priority: [gate() for _ in range(20)] for priority in ("bulk", "short")}
-    jobs = [pool.submit(f"session {n}", priority, work) for priority, many in works.items() for n, work in enumerate(many)]
-    assert works["bulk"][0].began.wait(SOON)
-    assert all(work.began.wait(SOON) for work in works["short"][: THREADS["short"]])
-    tree = pool.submit("another", "tree", lambda progress, stop: None)
-    assert tree.wait(SOON)
-    assert not any(job.is_done for job in jobs)
-    assert sum(job.began is not None for job in jobs) == THREADS["bulk"] + THREADS["short"]
-
-
 @pytest.mark.slow
 def test_a_server_ends_while_a_job_is_under_way():
     code = (
         "from threading import Event\n"
         "from dpviz.app.background import Pool\n"
         "began = Event()\n"
-        "Pool().submit('me', 'bulk', lambda progress, stop: (began.set(), Event().wait()))\n"
+        "Pool().submit('bulk', lambda progress, stop: (began.set(), Event().wait()))\n"
         "assert began.wait(30)\n"
     )
     ended = subprocess.run([sys.executable, "-c", code], timeout=2 * SOON, capture_output=True, text=True, check=False)
@@ -129,7 +113,7 @@ def test_a_server_ends_while_a_job_is_under_way():
 def session(monkeypatch):
     """A session without a page."""
     monkeypatch.setattr(st, "session_state", {})
-    monkeypatch.setattr(background, "session_name", lambda: "me")
+    monkeypatch.setattr(background, "while_connected", lambda name, work: work)
 
 
 def job_of(slot):
@@ -236,7 +220,7 @@ class TestShown:
         task = in_parts("slot", {"a": opened("early"), "b": work})
         assert autostart(task, SOON).values == ("early",), "the first answer is awaited, not the others"
         assert work.began.wait(SOON)
-        cancel(task)
+        state(task).job.stop()
         status = autostart(task)
         assert (status.job, status.was_stopped, status.values, status.is_current) == (None, True, ("early",), True)
         work.go.set()
@@ -278,7 +262,7 @@ class Screen:
 
 def test_news_has_the_page_drawn_again_at_once_drawings_come_less_often_and_at_end_only_the_end(monkeypatch, gate):
     screen, drawn = Screen(), list[int]()
-    monkeypatch.setattr(background, "session_name", lambda: "me")
+    monkeypatch.setattr(background, "while_connected", lambda name, work: work)
     monkeypatch.setattr(background, "st", screen)
     gates = [gate(number) for number in range(3)]
     task = in_parts("slot", dict(enumerate(gates)))

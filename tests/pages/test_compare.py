@@ -248,7 +248,7 @@ def test_private_rows_are_never_computed_on_unasked_and_made_up_ones_are_said_to
     assert job_of(test, SLOT) is None
     assert test.session_state["_compare_secret"] > 2**32
     with monkeypatch.context() as patch:
-        patch.setattr(Pool, "submit", lambda self, session, lane, work: Job(work))  # waits in line for ever
+        patch.setattr(Pool, "submit", lambda self, lane, work: Job(work))  # waits in line for ever
         click(test, "Compute 6 fits")  # the one without noise is not compared with
         assert "waiting for other work on this server" in test.get("progress")[0].proto.text
         click(test, "Cancel")

@@ -9,7 +9,7 @@ from threading import Event
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpviz.app.background import THREADS, Pool
+from dpviz.app.background import THREADS, Pool, Work
 from dpviz.app.state import Loaded
 from dpviz.app.training import tree_task
 from dpviz.errors import DpvizError
@@ -25,7 +25,7 @@ NAMES = sorted(path.stem for path in PAGES.glob("*.py"))
 #: Numbers that only the rows know: how many there are, per class, dropped and clipped; and a cell.
 N_ROWS, N_ILL, N_DROPPED, N_CLIPPED = 12371, 4193, 5387, 7129
 CELL = "77.1313"
-SECRETS = ("_compare_secret", "_robustness_secret", "_entropy", "_session_name")
+SECRETS = ("_compare_secret", "_robustness_secret", "_entropy")
 SCHEMA = Schema(
     (NumericFeature("marker", 0, 100), CategoricalFeature("ward", ("north", "south"))),
     ClassTarget("state", ("ill", "well")),
@@ -86,6 +86,7 @@ def test_no_page_shows_a_count_a_cell_or_a_seed_or_offers_a_learner_or_a_file_of
     assert private.data.fingerprint not in sent
     assert not [found for found in test.number_input if found.label in ("Random seed", "Seed")]
     secrets = [test.session_state[key] for key in SECRETS if key in test.session_state]
+    secrets += [test.session_state["_work"].name] if "_work" in test.session_state else []
     assert not [secret for secret in secrets if str(secret) in sent]
     as_they_are = {get_learner(name).title for name in learner_names() if not get_learner(name).spends_epsilon}
     named = [box for box in (*test.selectbox, *test.multiselect) if box.label in ("Algorithm", "Algorithms")]
@@ -154,14 +155,14 @@ def test_a_job_lets_go_of_its_rows_when_it_is_done_and_one_in_line_when_its_sess
         return lambda progress, stop: rows and None
 
     alive = []
-    job = pool.submit("session", "bulk", holding())
+    job = pool.submit("bulk", holding())
     assert job.wait(60)
     assert job.error is None
-    other = pool.submit("other", "bulk", lambda progress, stop: (began.set(), go.wait(60)))
+    other = pool.submit("bulk", lambda progress, stop: (began.set(), go.wait(60)))
     assert began.wait(60)
-    gone = [pool.submit("gone", "bulk", holding())]
-    gone += [pool.submit("gone", lane, lambda progress, stop: go.wait(60)) for lane in THREADS]
-    pool.end_session("gone")
+    gone = [pool.submit("bulk", holding())]
+    gone += [pool.submit(lane, lambda progress, stop: go.wait(60)) for lane in THREADS]
+    Work(jobs={str(place): (one, ()) for place, one in enumerate(gone)}).stop()
     gc.collect()
     assert [one() for one in alive] == [None, None]
     assert all(one.is_stopped for one in gone)
