@@ -1,10 +1,10 @@
 """Worlds to plan in: sources of training rows and fresh test rows that can be drawn from again and again.
 
-Either public rows, split and resampled; or rows simulated from a schema alone, with uniform or given marginals and a planted
-tree. The second reads no row at all, so it can be used before private rows are touched.
+Either public rows, split and resampled; or rows simulated from a schema alone: uniform features and a planted tree. The second
+reads no row at all, so it can be used before private rows are touched.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
@@ -33,8 +33,6 @@ AIM = 0.7
 #: Up to this many categories any subset may be planted; of more, the first ones as declared.
 FEW_CATEGORIES = 10
 
-#: Feature name -> weights: of equal-width bins over the declared range, or of the categories. Absent: uniform.
-Marginals = Mapping[str, tuple[float, ...]]
 Split = tuple[EncodedDataset, EncodedDataset]
 
 
@@ -80,13 +78,12 @@ class Resampled:
 
 @dataclass(frozen=True, eq=False)
 class SyntheticTable:
-    """Rows simulated from a schema: independent features, and a class drawn at the odds of the planted tree's leaf."""
+    """Rows simulated from a schema: uniform, independent features, and a class drawn at the odds of the planted tree's leaf."""
 
     declared: Schema
     rule: Tree  #: The planted tree
     chances: tuple[tuple[float, ...], ...]  #: Of every class, for a row to which the tree gives the first class, the second, ...
     n_rows: int
-    marginals: Marginals
 
     @property
     def schema(self) -> Schema:
@@ -100,7 +97,7 @@ class SyntheticTable:
         return self._rows(wanted, rng), self._rows(TEST_ROWS, rng)
 
     def _rows(self, count: int, rng: np.random.Generator) -> EncodedDataset:
-        columns = drawn_columns(self.declared, self.marginals, count, rng)
+        columns = drawn_columns(self.declared, count, rng)
         schema = replace(self.declared, n_public=count, read_from_data=())
         rows = EncodedDataset(schema, columns, np.zeros(count, dtype=np.uint8))
         below = np.cumsum(self.chances, axis=1)[self.rule.predict(rows), :-1]
@@ -134,9 +131,7 @@ def fitted(
             yield request.at(seed=noise).fit(rows), rows, test
 
 
-def plant(
-    schema: Schema, *, n_rows: int, strength: float, depth: int = 2, marginals: Marginals | None = None, seed: int
-) -> SyntheticTable:
+def plant(schema: Schema, *, n_rows: int, strength: float, depth: int = 2, seed: int) -> SyntheticTable:
     """A world made from a schema alone.
 
     Raises ParameterError or SchemaError for arguments that cannot be simulated.
@@ -146,7 +141,6 @@ def plant(
     `strength`: 0: the class is random; 1: the planted tree is always right. The class follows the tree with probability
     1/n_classes + strength (1 - 1/n_classes).
     `depth`: levels of the planted tree, fewer where features run out.
-    `marginals`: feature name -> weights of equal-width bins or of the categories; uniform where absent.
     `seed`: chooses the planted tree.
     """
     require_classes(schema, "A simulated world")
@@ -154,17 +148,11 @@ def plant(
         if not low <= value <= high:
             raise ParameterError("a simulated world", name, value, f"in [{low}, {high:,}]")
     n_classes = len(schema.classes)
-    marginals = {} if marginals is None else dict(marginals)
-    for name, weights in marginals.items():
-        _require_weights(schema.feature(name), weights)
-    root = _planted(schema, marginals, depth, 0, frozenset(), generator(seed))
+    root = _planted(schema, depth, 0, frozenset(), generator(seed))
     if isinstance(root, Leaf):
-        raise SchemaError(
-            "No feature can be divided: each has a single value.",
-            remedy="Declare a wider range or more categories for at least one feature.",
-        )
+        raise _undivided()
     chances = strength * np.eye(n_classes) + (1 - strength) / n_classes
-    return SyntheticTable(schema, Tree(schema, root), tuple(map(tuple, chances.tolist())), n_rows, marginals)
+    return SyntheticTable(schema, Tree(schema, root), tuple(map(tuple, chances.tolist())), n_rows)
 
 
 def synthetic_rows(schema: Schema, *, n_rows: int, seed: int) -> EncodedDataset:
@@ -175,75 +163,57 @@ def synthetic_rows(schema: Schema, *, n_rows: int, seed: int) -> EncodedDataset:
     if isinstance(schema.target, ClassTarget):
         return plant(schema, n_rows=n_rows, strength=0.6, seed=seed).draw(seed=seed)[0]
     rng, target = generator(seed), schema.target
-    columns = drawn_columns(schema, {}, n_rows, rng)
+    columns = drawn_columns(schema, n_rows, rng)
     heights = [height(feature, column) for feature, column in zip(schema.features, columns, strict=True)]
     share = 0.7 * np.mean(heights, axis=0) + 0.3 * rng.random(n_rows)
     values = target.low + (target.high - target.low) * share
     return EncodedDataset(replace(schema, n_public=n_rows, read_from_data=()), columns, values)
 
 
-def _require_weights(feature: Feature, weights: tuple[float, ...]) -> None:
-    wanted = len(feature.categories) if isinstance(feature, CategoricalFeature) else None
-    right = len(weights) == wanted if wanted else len(weights) > 0
-    if not right or min(weights) < 0 or not 0 < sum(weights) < float("inf"):
-        count = f"{wanted} non-negative numbers, one per category" if wanted else "non-negative numbers, one per bin"
-        raise ParameterError("a simulated world", feature.name, weights, f"{count}, not all 0")
+def _undivided() -> SchemaError:
+    what = "No feature can be divided: each has a single value."
+    return SchemaError(what, remedy="Declare a wider range or more categories for at least one feature.")
 
 
-def drawn_columns(schema: Schema, marginals: Marginals, count: int, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+def drawn_columns(schema: Schema, count: int, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
     """`count` values of every feature, independent of each other."""
-    return tuple(_drawn(feature, marginals, count, rng) for feature in schema.features)
+    return tuple(_drawn(feature, count, rng) for feature in schema.features)
 
 
-def rule_for(schema: Schema, place: int, share: float, rng: np.random.Generator) -> Rule | None:
-    """A rule on this feature that sends about this share of uniform rows left; None when no rule comes near."""
-    return _rule(schema, {}, place, share, rng)
-
-
-def _drawn(feature: Feature, marginals: Marginals, count: int, rng: np.random.Generator) -> np.ndarray:
-    weights = marginals.get(feature.name)
+def _drawn(feature: Feature, count: int, rng: np.random.Generator) -> np.ndarray:
     if isinstance(feature, CategoricalFeature):
         n = len(feature.categories)
-        codes = rng.integers(n, size=count) if weights is None else _chosen(weights, count, rng)
-        return codes.astype(np.uint8 if n <= 256 else np.uint16)
-    weights = weights or (1.0,)
-    place = (_chosen(weights, count, rng) + rng.random(count)) / len(weights)  # a bin by its weight, then anywhere in it
-    values = feature.low + (feature.high - feature.low) * place
+        return rng.integers(n, size=count).astype(np.uint8 if n <= 256 else np.uint16)
+    values = feature.low + (feature.high - feature.low) * rng.random(count)
     return np.clip(np.round(values), np.ceil(feature.low), np.floor(feature.high)) if feature.whole else values
 
 
-def _chosen(weights: tuple[float, ...], count: int, rng: np.random.Generator) -> np.ndarray:
-    edges = np.cumsum(weights) / np.sum(weights)
-    return np.minimum(np.searchsorted(edges, rng.random(count), side="right"), len(weights) - 1)
-
-
-def _planted(
-    schema: Schema, marginals: Marginals, depth: int, label: int, used: frozenset[int], rng: np.random.Generator
-) -> Node:
+def _planted(schema: Schema, depth: int, label: int, used: frozenset[int], rng: np.random.Generator) -> Node:
     """A subtree whose sibling leaves differ. Most of its rows have the class `label`, so its parent's rule is worth finding."""
     places = [place for place in range(schema.n_features) if place not in used]
     aim = AIM if used else 0.5
-    rules = (_rule(schema, marginals, place, aim, rng) for place in rng.permutation(places))
+    rules = (rule_for(schema, place, aim, rng) for place in rng.permutation(places).tolist())
     rule = next((rule for rule in rules if rule is not None), None) if depth else None
     if rule is None:
         return Leaf(label)
     other = (label + 1 + int(rng.integers(len(schema.classes) - 1))) % len(schema.classes)
     below = used | {rule.feature}
-    left, right = (_planted(schema, marginals, depth - 1, side, below, rng) for side in (label, other))
+    left, right = (_planted(schema, depth - 1, side, below, rng) for side in (label, other))
     return Branch(rule, left, right)
 
 
-def _rule(schema: Schema, marginals: Marginals, place: int, aim: float, rng: np.random.Generator) -> Rule | None:
-    """A rule on this feature that sends about a share `aim` of the rows left; None when no rule comes near."""
-    feature = schema.features[int(place)]
-    sample = _drawn(feature, marginals, 2_000, rng)
-    rules = (
-        _subsets(feature, int(place), rng) if isinstance(feature, CategoricalFeature) else _cuts(feature, int(place), sample, aim)
-    )
+def rule_for(schema: Schema, place: int, share: float, rng: np.random.Generator) -> Rule | None:
+    """A rule on this feature that sends about this share of the rows left; None when no rule comes near."""
+    feature = schema.features[place]
+    sample = _drawn(feature, 2_000, rng)
+    if isinstance(feature, CategoricalFeature):
+        rules = _subsets(feature, place, rng)
+    else:
+        rules = _cuts(feature, place, sample, share)
     if not rules:
         return None
     shares = np.array([rule.goes_left(sample).mean() for rule in rules])
-    best = int(np.abs(shares - aim).argmin())
+    best = int(np.abs(shares - share).argmin())
     return rules[best] if LEAST_SIDE <= shares[best] <= 1 - LEAST_SIDE else None
 
 
@@ -303,13 +273,13 @@ def region(schema: Schema, *, n_rows: int, base_rate: float, strength: float, se
     known = Schema(schema.features, schema.target, n_public=n_rows, rows_per_person=schema.rows_per_person)
     rng = generator(seed)
     rule = Tree(known, _inside(known, share, rng))
-    columns = drawn_columns(known, {}, 50_000, rng)
+    columns = drawn_columns(known, 50_000, rng)
     width = float(np.mean(rule.predict(EncodedDataset(known, columns, np.zeros(50_000, dtype=np.uint8))) == 1))
     inside = min(share + strength * (1 - share), share / width)
     outside = max(0.0, (share - width * inside) / (1 - width))
     frequent_and_rare = [(1 - rare, rare) for rare in (outside, inside)]
     chances = frequent_and_rare if base_rate <= 0.5 else [pair[::-1] for pair in frequent_and_rare]
-    return SyntheticTable(known, rule, tuple(chances), n_rows, {})
+    return SyntheticTable(known, rule, tuple(chances), n_rows)
 
 
 def _inside(schema: Schema, share: float, rng: np.random.Generator) -> Node:
@@ -320,8 +290,7 @@ def _inside(schema: Schema, share: float, rng: np.random.Generator) -> Node:
         if (rule := rule_for(schema, place, share**0.5, rng)) is not None
     ][:2]
     if not found:
-        what = "No feature can be divided: each has a single value."
-        raise SchemaError(what, remedy="Declare a wider range or more categories for at least one feature.")
+        raise _undivided()
     node: Node = Leaf(1)
     for _, rule in found:
         node = Branch(rule, node, Leaf(0))
