@@ -17,8 +17,7 @@ from dpviz.app.compare import DEPTH, EPSILON, FIRST_LOOK, ROWS, Asked, first_loo
 from dpviz.app.controls import DEPTHS, EPSILONS, auto_in_words, depth_of
 from dpviz.app.parts import escape_markdown
 from dpviz.app.prose import prose
-from dpviz.app.protected import unit_in_use
-from dpviz.app.state import hidden_seed, loaded, rows_read
+from dpviz.app.state import hidden_seed, loaded, rows_read, unit_in_use
 from dpviz.app.widgets import download, learner_title, linked, one_of, rows_table, show_chart
 from dpviz.charts import as_python
 from dpviz.charts import compare as charts

@@ -15,8 +15,7 @@ from dpviz.app.parts import escape_markdown, in_list
 from dpviz.app.prepared import prepared
 from dpviz.app.prose import prose
 from dpviz.app.schema_draft import SchemaDraft
-from dpviz.app.server_tables import is_configured
-from dpviz.app.table_files import ask_file, ask_on_server
+from dpviz.app.table_files import ask_file, ask_on_server, is_configured
 from dpviz.app.widgets import one_of, show_chart
 from dpviz.charts import as_python
 from dpviz.charts.data import column_chart, overview

@@ -20,10 +20,17 @@ from dpviz.app.widgets import download, on_demand, one_of, rows_table, show_char
 from dpviz.charts import as_python
 from dpviz.charts.budget import spending_rows
 from dpviz.charts.publish import release as account
-from dpviz.charts.publish.exports import report_to_sign
-from dpviz.charts.publish.proof import Proof, proof_of, proof_sentence
-from dpviz.charts.publish.release import ACCOUNT, composed_sentence, history_rows, odds_rows, spent_chart, spent_sentence
-from dpviz.charts.publish.released_file import sentences, title
+from dpviz.charts.publish.exports import Proof, proof_of, proof_sentence, report_to_sign
+from dpviz.charts.publish.release import (
+    ACCOUNT,
+    composed_sentence,
+    history_rows,
+    odds_rows,
+    sentences,
+    spent_chart,
+    spent_sentence,
+    title,
+)
 from dpviz.charts.publish.report import Signed, kept_rows, not_promised
 from dpviz.charts.publish.test_result import accuracy_sentence, beside_always, is_better_than_always
 from dpviz.charts.wording import capital, counted

@@ -13,8 +13,7 @@ from dpviz.app import background, explorations, frame, parts
 from dpviz.app.controls import DEPTHS, EPSILONS, FIRST_LEARNERS, auto_in_words, depth_of, settings_row
 from dpviz.app.parts import escape_markdown
 from dpviz.app.prose import prose
-from dpviz.app.protected import unit_in_use
-from dpviz.app.state import hidden_seed, rows_read
+from dpviz.app.state import hidden_seed, rows_read, unit_in_use
 from dpviz.app.widgets import learner_title, linked, show_chart, table
 from dpviz.charts import as_python
 from dpviz.charts import robustness as charts

@@ -20,8 +20,7 @@ from dpviz.app.held_out import measured_line, measured_screen, rows_of_the_tree,
 from dpviz.app.parts import as_code, error, escape_markdown
 from dpviz.app.person import person_screen
 from dpviz.app.prose import prose
-from dpviz.app.share_map import share_map_screen
-from dpviz.app.split_view import split_view
+from dpviz.app.split_view import share_map_screen, split_view
 from dpviz.app.state import rows_read
 from dpviz.app.tree_view import chosen_in, tree_text, tree_view
 from dpviz.app.widgets import linked, on_demand, rows_table

@@ -15,8 +15,7 @@ import streamlit as st
 from dpviz.app import frame
 from dpviz.app.epsilon_slider import epsilon_in_use, epsilon_slider, nearest, take_epsilon
 from dpviz.app.parts import error
-from dpviz.app.protected import unit_in_use
-from dpviz.app.state import loaded, sample_of
+from dpviz.app.state import loaded, sample_of, unit_in_use
 from dpviz.app.widgets import learner_title, linked, whole_number
 from dpviz.charts.tree.text import visible
 from dpviz.errors import DpvizError

@@ -12,8 +12,7 @@ import numpy as np
 import streamlit as st
 
 from dpviz.app.parts import escape_markdown
-from dpviz.app.protected import unit_in_use
-from dpviz.app.state import Loaded
+from dpviz.app.state import Loaded, unit_in_use
 from dpviz.app.widgets import on_demand, once_of, rows_table
 from dpviz.charts.compare import interval_text, measure_text
 from dpviz.charts.publish.test_result import WIDE, group_rows, result_sentences

@@ -21,8 +21,7 @@ from dpviz.app import background, controls
 from dpviz.app.expected import expected_screen
 from dpviz.app.parts import error, escape_markdown, needs_classes
 from dpviz.app.prose import prose
-from dpviz.app.protected import unit_in_use
-from dpviz.app.state import Loaded, rows_read
+from dpviz.app.state import Loaded, rows_read, unit_in_use
 from dpviz.app.training import canonical_key
 from dpviz.app.widgets import linked, one_of, show_chart, whole_number
 from dpviz.charts import as_python

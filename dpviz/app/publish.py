@@ -19,8 +19,7 @@ from dpviz.app.parts import data_line as line_of_table
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded, protect
 from dpviz.app.widgets import rows_table
-from dpviz.charts.publish.release import cap_rows
-from dpviz.charts.publish.released_file import CheckedFile, checked_file, title
+from dpviz.charts.publish.release import CheckedFile, cap_rows, checked_file, title
 from dpviz.errors import DpvizError, UnansweredRows
 from dpviz.learners import FitRequest
 from dpviz.learners.request import doubts

@@ -13,7 +13,9 @@ from dpviz.errors import DpvizError, SchemaError
 from dpviz.io.samples import Sample, load_sample, samples
 from dpviz.learners import get_learner, learners_for
 from dpviz.randomness import random_128_bits
+from dpviz.release.records import DataSet, protected
 from dpviz.release.register import Register
+from dpviz.results.verdict import Unit
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
 from dpviz.table.raw import RawTable
@@ -165,3 +167,16 @@ def hidden_seed(role: DataRole, key: str) -> int:
     if key not in st.session_state:
         st.session_state[key] = random_128_bits() >> 65
     return st.session_state[key]
+
+
+def unit_in_use() -> Unit:
+    """The unit of the table in use, also while a page shows rows simulated from its schema."""
+    return protected(_known(), loaded().data)
+
+
+def _known() -> DataSet | None:
+    now, book = loaded(), Register()
+    try:
+        return book.data_set_of(now.data.identity, now.data.table_sums, now.table.names)
+    except DpvizError:  # the Publish page says what is wrong with it, and nothing is released meanwhile
+        return None

@@ -19,8 +19,7 @@ from dpviz.app.controls import TreeSettings
 from dpviz.app.explorations import keep_unnoted, note
 from dpviz.app.held_out import HeldOut, HeldOutNumber, Parts, held_out, parts_of, rows_of_the_tree, tested_text
 from dpviz.app.parts import error
-from dpviz.app.protected import unit_in_use
-from dpviz.app.state import Loaded
+from dpviz.app.state import Loaded, unit_in_use
 from dpviz.charts.tree.paths import DrawnStep, PathSteps, measure_of, packed_steps
 from dpviz.errors import Cancelled, DpvizError
 from dpviz.evaluation import paths

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.charts.publish.release import ACCOUNT, composed_sentence
-from dpviz.charts.publish.released_file import checked_file, sentences, title, values
+from dpviz.charts.publish.release import ACCOUNT, checked_file, composed_sentence, sentences, title, values
 from dpviz.cli import console
 from dpviz.cli.files import check_output, write_whole
 from dpviz.cli.options import flag, number, option, shared, whole

@@ -4,7 +4,7 @@ import warnings
 from argparse import ArgumentTypeError, Namespace
 from typing import Any
 
-from dpviz.charts.publish.proof import proof_of, proof_sentence
+from dpviz.charts.publish.exports import proof_of, proof_sentence
 from dpviz.charts.publish.test_result import summary
 from dpviz.cli import console
 from dpviz.cli.files import check_output, write_whole

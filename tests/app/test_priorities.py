@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dpviz.app import audit as audit_results
-from dpviz.app import share_map, training
+from dpviz.app import split_view, training
 from dpviz.app.frame import PLAN_TAB
 from dpviz.errors import Cancelled
 from dpviz.evaluation import attacks, poisoning, sweep
@@ -43,7 +43,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
     work = Held()
     monkeypatch.setattr(training, "SHORT", SOON)
     places = (sweep, "run_batches"), (poisoning, "certify"), (attacks, "attack_curve"), (planner, "plan_steps")
-    for module, name in (*places, (share_map, "share_map"), (audit_results, "verify_each")):
+    for module, name in (*places, (split_view, "share_map"), (audit_results, "verify_each")):
         monkeypatch.setattr(module, name, work)
     yield work
     work.go.set()
@@ -54,7 +54,7 @@ LONG_WORK: dict[str, tuple[dict[str, str], str, str]] = {
     "compare": ({}, "", "compare"),
     "robustness": ({"robust-draws": "100"}, "", "robustness"),
     "plan": ({"tab": PLAN_TAB}, "Find the answer", "plan"),
-    "tree": ({"learner": get_learner("privatree").title}, "", share_map.MAP),
+    "tree": ({"learner": get_learner("privatree").title}, "", split_view.MAP),
     "audit": ({}, "Search again", audit_results.SLOT),
 }
 

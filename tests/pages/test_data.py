@@ -18,7 +18,7 @@ from dpviz.app import schema_editor
 from dpviz.app.parts import escape_markdown
 from dpviz.app.prepared import Prepared
 from dpviz.app.schema_draft import SchemaDraft
-from dpviz.app.server_tables import tables_on_server
+from dpviz.app.table_files import tables_on_server
 from dpviz.errors import Cancelled, DpvizError, ReadingWarning
 from dpviz.io.csv import read_csv
 from dpviz.table.column_draft import Use
@@ -501,7 +501,7 @@ def test_a_table_in_an_engine_is_read_as_its_file_would_be(folder: Path, monkeyp
         server(at).set_value(f"{name} ({place})").run()
         assert said in at.error[0].value
         assert work_of(at).table is table
-    monkeypatch.setattr("dpviz.app.server_tables.MAX_ROWS", 119)
+    monkeypatch.setattr("dpviz.app.table_files.MAX_ROWS", 119)
     server(at).set_value(f"rows ({place})").run()
     assert "more than 119 rows" in at.error[0].value
 

@@ -16,7 +16,7 @@ from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.app import publish as page_state
 from dpviz.app.expected import SLOT
 from dpviz.app.state import Loaded
-from dpviz.charts.publish import proof
+from dpviz.charts.publish import exports
 from dpviz.errors import RefusedRelease
 from dpviz.learners import fit
 from dpviz.release import store
@@ -198,7 +198,7 @@ def test_before_a_release_every_export_is_tried_and_without_a_report_there_is_no
         raise RefusedRelease("No release of these columns: the report differs.", remedy="Rename it.")
 
     st.cache_resource.clear()
-    monkeypatch.setattr(proof, "proof_of", refuse)
+    monkeypatch.setattr(exports, "proof_of", refuse)
     test = opened("publish", DataRole.PRIVATE, epsilon="0.2")
     assert "the report differs" in shown(test)
     assert "Release" not in buttons(test)

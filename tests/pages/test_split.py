@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpviz.app import share_map, split_view
+from dpviz.app import split_view
 from dpviz.table.role import DataRole
 from tests.support.pages import (
     SHARES,
@@ -27,8 +27,8 @@ from tests.support.pages import (
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
     """Few draws."""
-    monkeypatch.setattr(share_map, "DRAWS", 3)
-    monkeypatch.setattr(share_map, "DRAWS_LARGE", 2)
+    monkeypatch.setattr(split_view, "DRAWS", 3)
+    monkeypatch.setattr(split_view, "DRAWS_LARGE", 2)
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def test_a_level_share_needs_a_fixed_depth_and_not_all_weights_may_be_zero():
 def map_page(name: str = "privatree", **url: str) -> AppTest:
     """The Tree page with the map open and there."""
     test = opened("tree", open_boxes=[SHARES], **(with_few_trees(name) | url))
-    return after_work(test, share_map.MAP)
+    return after_work(test, split_view.MAP)
 
 
 def maps(test: AppTest) -> list[str]:
@@ -124,8 +124,8 @@ def test_a_point_of_a_line_for_two_shares_can_be_used():
 @pytest.mark.slow
 def test_shares_of_levels_fix_the_depth_and_do_not_make_the_map_stale_which_another_epsilon_does():
     test = map_page("pf-tree", epsilon="0.5")
-    (found,) = values_in(test, share_map.MAP)
-    job = job_of(test, share_map.MAP)
+    (found,) = values_in(test, split_view.MAP)
+    job = job_of(test, split_view.MAP)
     click(test, "Use these shares")
     plan = tree_on_screen(test).result.plan
     assert found.movable.request.settings.depth == "auto"
@@ -137,15 +137,15 @@ def test_shares_of_levels_fix_the_depth_and_do_not_make_the_map_stale_which_anot
     test = map_page("pf-tree", depth="3")
     test.toggle(key="pf-tree.level_shares.by-hand").set_value(True).run()
     assert not any("stale" in text for _, text in said_in_boxes(test))
-    job = job_of(test, share_map.MAP)
+    job = job_of(test, split_view.MAP)
     test.session_state["epsilon"] = 0.3
     test.run()
     assert any("stale" in text for _, text in said_in_boxes(test))
-    assert job_of(test, share_map.MAP) in (None, job)
+    assert job_of(test, split_view.MAP) in (None, job)
 
 
 def test_there_is_no_map_of_private_rows():
     test = opened("tree", DataRole.PRIVATE, open_boxes=[SHARES], depth="2")
     assert "No map for private rows" in texts(test)
     assert not [label for label in buttons(test) if label.startswith("Compute the map")]
-    assert share_map.MAP not in test.session_state["_work"].jobs
+    assert split_view.MAP not in test.session_state["_work"].jobs

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpviz import model_from_json
-from dpviz.app import share_map
+from dpviz.app import split_view
 from dpviz.app.held_out import HeldOut
 from dpviz.app.parts import escape_markdown
 from dpviz.app.training import RERUNS as SLOT
@@ -88,7 +88,7 @@ def test_a_learner_of_each_kind_is_drawn_and_looks_no_more_guaranteed_than_it_is
     (bar,) = [json.loads(view.proto.json) for view in test.main.get("bidi_component") if view.key == "split"]
     movable = MovableShares.of(trained.asked.request, result.schema)
     assert bar["shares"] == ([] if movable is None else pytest.approx([share for share in movable.automatic if share]))
-    assert share_map.MAP not in test.session_state["_work"].jobs  # nobody has opened it
+    assert split_view.MAP not in test.session_state["_work"].jobs  # nobody has opened it
 
 
 def shows_nothing_of_the_rows(test):

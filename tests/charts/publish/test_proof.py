@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from dpviz.__main__ import main
-from dpviz.charts.publish.proof import proof_of, proof_sentence, tree_of
+from dpviz.charts.publish.exports import proof_of, proof_sentence, tree_of
 from dpviz.errors import NotExported, RefusedRelease
 from dpviz.models.tree import Branch
 from dpviz.release.register import Register
@@ -38,7 +38,7 @@ def broken(monkeypatch):
 
     def break_form(name):
         found = {one: replace(form, write=refuse) if one == name else form for one, form in forms().items()}
-        monkeypatch.setattr("dpviz.charts.publish.proof.forms", lambda: found)
+        monkeypatch.setattr("dpviz.charts.publish.exports.forms", lambda: found)
 
     return break_form
 

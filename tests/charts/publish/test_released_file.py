@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dpviz.charts.publish.released_file import CheckedFile, checked_file, cost_sentences, place_sentence, sentences, values
+from dpviz.charts.publish.release import CheckedFile, checked_file, cost_sentences, place_sentence, sentences, values
 from dpviz.errors import DocumentError
 from dpviz.release.check import Place
 from dpviz.release.register import Register
