@@ -17,6 +17,7 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from dpviz.training import two_levels
 from dpviz.training.counted_rows import counter_of
+from dpviz.training.nodes import CountedNode
 from dpviz.training.scores import SCALE, Weighing, label_pairs
 from dpviz.training.two_levels import TreeScore
 from tests.support.oracles import counts
@@ -147,3 +148,33 @@ def test_rows_whose_squares_overflow_are_refused_also_in_units(repeats):
     with pytest.raises(DpvizError, match="cannot be scored exactly"):
         TreeScore(Weighing.of((1.0, 1.0)), SCALE // 2, repeats).utilities(node)
     assert TreeScore(Weighing(), SCALE // 2, repeats).utilities(node).n_roots == node.grid.n_candidates
+
+
+def planted(cells: np.ndarray) -> CountedNode:
+    """A node with so many rows of every number, category and class: `cells` has shape (4, 3, n_classes)."""
+    data = rows(cells.shape[2])
+    node = counter_of(data).root(multiscale_grid(data.schema))
+    assert len(node.occupied_bins) == 7
+    pairs = np.zeros((7, 7, cells.shape[2]), dtype=np.int64)
+    pairs[:4, 4:], pairs[4:, :4] = cells, cells.swapaxes(0, 1)
+    pairs[range(4), range(4)], pairs[range(4, 7), range(4, 7)] = cells.sum(axis=1), cells.sum(axis=0)
+    node.keep("pairs", pairs)
+    return node
+
+
+@pytest.mark.parametrize(("n_rows", "n_kinds"), [((1 << 24) + 1, 1), (90_000_000, 24), (2_900_000_000, 24)])
+@pytest.mark.parametrize("repeats", [None, 1])
+def test_one_row_of_many_changes_all_trees_within_the_width(n_rows, n_kinds, repeats):
+    """From 2^24 on float32 holds not every whole number: sums in it change by more than the row that is added."""
+    rng, score = np.random.default_rng(3), TreeScore(Weighing(), 700, repeats)
+    cells = np.zeros(24, dtype=np.int64)
+    cells[:n_kinds] = rng.multinomial(n_rows, rng.dirichlet(np.ones(n_kinds)))
+    cells = cells.reshape(4, 3, 2)
+    before = score.utilities(planted(cells)).of_roots(slice(None))
+    for row in np.ndindex(cells.shape):
+        more = cells.copy()
+        more[row] += 1
+        after = score.utilities(planted(more)).of_roots(slice(None))
+        left, right = (now - then for now, then in zip(after, before, strict=True))
+        lowest, highest = (left.min(axis=1) + right.min(axis=1)).min(), (left.max(axis=1) + right.max(axis=1)).max()
+        assert 700 - SCALE <= lowest <= highest <= 700
