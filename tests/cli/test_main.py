@@ -3,7 +3,6 @@
 import io
 import json
 import os
-import random
 import shlex
 import shutil
 import signal
@@ -16,11 +15,10 @@ from dpviz import installation
 from dpviz.__main__ import main, parser
 from dpviz.cli import COMMANDS, app, console, current, files, load
 from dpviz.cli.files import check_output, write_whole
-from dpviz.errors import DpvizError, UnknownName
+from dpviz.errors import DpvizError
 from dpviz.version import VERSION
 from tests.support.paths import ROOT
 
-BYTES = os.fsdecode(b"\xff\xfe")
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="devices, pipes and signals are others on Windows")
 
@@ -79,90 +77,6 @@ def test_an_old_name_works_and_says_the_new_one(run, refused):
     assert code == 2
     assert err.startswith("Warning: `poison` is called `robustness` now")
     assert "train_federated" in refused("owners", "stream", "rows.csv")
-
-
-# --- words that cannot be used
-
-TRAIN = ("train", "t.csv", "--out", "m.json", "--epsilon")
-DECLARE = ("register", "declare", "x", "--rows-per-unit")
-
-
-def test_odd_words_are_one_line_that_says_what_is_wrong(refused, table):
-    for words, said in (
-        ((), "A command is needed. See `dpviz --help`."),
-        (("trian",), "invalid choice: 'trian'"),
-        (("train",), "The following arguments are required: DATA, --epsilon, --out."),
-        ((*DECLARE, "9" * 20), "must be a whole number from 1 to 1,000,000,000,000,000,000"),
-        ((*DECLARE, "9" * 6000), "must be a whole number from 1 to"),
-        ((*DECLARE, "１"), "must be a whole number"),
-        ((*TRAIN, "１"), "--epsilon: must be a number, got '１'"),
-        ((*TRAIN, "1_0"), "--epsilon: must be a number, got '1_0'"),
-        ((*TRAIN, "1", "--out", "-", "--data-set", "x"), "--out: A recorded release is a file"),
-        ((*TRAIN, "1", "--names", f"a,{BYTES}"), "--names: This is no text"),
-        ((*TRAIN, "1", "--data-set", BYTES), "--data-set: This is no text"),
-        (("sweep", "t.csv", "--out", "-", "--epsilon", "1", "--resume"), "--out: --resume continues a file"),
-        (("sweep", "t.csv", "--out", "m.csv", "--epsilon", "1_0"), "must be a number"),
-        (("register", "list", "--out", "-"), "The format is not known"),
-        (("learners", "pf-tree", "--for", "s.json"), "--for: NAME and --for are two questions"),
-    ):
-        assert said in refused(*words), words
-    words = ("train", table, "--out", table.with_suffix(".json"), "--epsilon", "1", "--learner", "privatree", "--param")
-    assert "must be a whole number in [2, 64]" in refused(*words, "bins=1_0")
-    assert "must be a whole number in [2, 64]" in refused(*words, f"bins={'9' * 6000}")
-
-
-@pytest.mark.parametrize("name", [BYTES, "x" * 5000, "a\nb", "\u202e", "", "/dev/zero", "/dev/full", "/dev/null", "/dev"])
-def test_what_is_no_file_is_neither_rows_nor_a_model_a_schema_or_a_release(refused, table, name, tmp_path):
-    out = ("--out", tmp_path / "out.json")
-    refused("predict", name, table, *out)
-    refused("train", table, "--schema", name, "--epsilon", "1", *out)
-    if not name.startswith("/dev"):
-        refused("train", name, "--epsilon", "1", *out)
-    if name:
-        refused("register", "check", name, "--register", tmp_path / "r.db")
-
-
-def test_no_message_is_longer_than_people_read(refused, table, tmp_path):
-    assert len(refused("train", "t.csv", "--out", "m", "--epsilon", "x" * 100_000)) < 10_000
-    assert len(refused("x" * 100_000)) < 10_000
-    assert len(str(UnknownName("column", "x", ["y" * 10**6]))) < 10_000
-    assert len(str(DpvizError("what" * 10**5, where="where" * 10**5, remedy="remedy" * 10**5))) < 10_000
-    many = tmp_path / "many.json"
-    many.write_text('{"format": "dpviz-schema/1", "features": [' + '"category", ' * 10**6)
-    said = refused("train", table, "--schema", many, "--epsilon", "1", "--out", tmp_path / "out.json")
-    assert "The schema file is larger than 10 MB" in said
-
-
-def argument_lists(seed, folder):
-    """Endless lists of words: commands, options, names of files and devices, numbers, and rubbish."""
-    rng = random.Random(seed)
-    odd = ["", "-", "--", "-1", "0", "nan", "inf", "1e999", "9" * 30, "１", BYTES, "a\0b", "a=b", "=", ",", "%s", "@x", "é" * 300]
-    names = [*(str(folder / name) for name in ("t.csv", "absent", "out", "")), "/dev/null", "/dev/full", f"x{BYTES}"]
-    options = "epsilon max-depth out force schema target seed param learner delta depth names delimiter encoding sheet rows"
-    options += " person rows-per-person data-set assign register unit rows-per-unit epsilon-cap role reason by head answers help"
-    words = [*COMMANDS, "list", "declare", "cap", "check", "resume", "1", "0.5", "pf-tree", "label"]
-    kinds = [[f"--{name}" for name in options.split()], odd, names, words]
-    while True:
-        first = rng.choice([*[name for name in COMMANDS if name not in ("app", "docs")], *odd])
-        yield [first, *(rng.choice(rng.choice(kinds)) for _ in range(rng.randrange(7)))]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n_lists", [400, pytest.param(4000, marks=pytest.mark.verify)])
-def test_any_list_of_arguments_ends_with_a_known_code(tmp_path, monkeypatch, capsys, n_lists):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "register.db"))
-    (tmp_path / "t.csv").write_text("a,b,label\n" + "1,x,yes\n2,y,no\n" * 20)
-    lists = argument_lists(n_lists, tmp_path)
-    for _ in range(n_lists):
-        words = next(lists)
-        if words[0] in ("app", "verify", "sweep"):  # whose work takes long when the words happen to fit
-            words = [words[0], *words[1:], "--absent"]
-        code = main(words)
-        _, said = capsys.readouterr()
-        assert code in (0, 1, 2), words
-        assert len(said) < 10_000, words
-        assert code != 2 or said.count("\n") == 1, (words, said)
 
 
 def test_an_error_of_the_program_itself_is_not_hidden(monkeypatch):

@@ -334,13 +334,6 @@ def test_measures_and_the_error_of_every_class_are_shown(run, model, table, tmp_
     assert out.index("Balanced accuracy") < out.index("\nAccuracy"), "where nearly all rows are of one class"
 
 
-def test_rows_without_a_target_or_without_rows_are_refused(refused, model, tmp_path):
-    rows = tmp_path / "rows.csv"
-    for written, says in (("age,colour\n80,red\n", "has no column 'label'"), ("age,colour,label\n", "No row can be used")):
-        rows.write_text(written, encoding="utf-8")
-        assert says in refused("evaluate", model, rows)
-
-
 # --- export; what is written is run in `tests/io`
 
 

@@ -85,30 +85,6 @@ def test_a_refused_release_says_the_remedy_and_leaves_its_rows_unassigned(refuse
         assert reason in refused(*release("one.json", word))
 
 
-@pytest.mark.slow
-def test_another_schema_gives_the_same_rows_no_other_cap(run, release, declared, register, schema):
-    run(*release("one.json", "--add-rows"))
-    Register(register).declare("fresh", epsilon_cap=9.0, rows_per_unit=3)
-    schema = schema.with_name("of-households.json")
-    wider = json.loads(schema.read_text())
-    wider["features"][0]["high"] += 1
-    schema.write_text(json.dumps(wider))
-    words = [word if word != "survey" else "fresh" for word in release("two.json", "--add-rows")]
-    code, _, said = run(*words)
-    assert code == 2
-    assert "look like rows of 'survey'" in said
-    assert Register(register).releases("fresh") == ()
-    assert run(*release("three.json", epsilon="0.25"))[0] == 0  # known without --add-rows
-    assert [entry.loss.epsilon for entry in Register(register).releases("survey")] == [1.5, 0.25]
-
-
-def test_a_schema_read_from_the_data_is_not_released(refused, table, declared, register, tmp_path):
-    words = ["--epsilon", "0.5", "--data-set", "survey", "--add-rows", "--register", register, "--out", tmp_path / "x.json"]
-    assert "A released file may hold nothing that was read from the data" in refused("train", table, *words)
-    assert not (tmp_path / "x.json").exists()
-    assert Register(register).releases() == ()
-
-
 def test_a_cap_is_raised_with_a_reason_a_name_and_the_number_once_more(run, refused, declared, register):
     words = ("register", "cap", "survey", "--epsilon-cap", "6", "--register", register)
     assert "from epsilon = 3 (add/remove one household, up to 3 rows) to epsilon = 6 (" in refused(*words)
@@ -143,14 +119,6 @@ def test_a_register_is_checked_against_its_releases_and_an_old_copy_is_restored_
     assert "was truncated, or is an old copy" in refused(*release("three.json", epsilon="0.25"))
     code, said, _ = run("register", "resume", "--reason", "the disk broke", "--by", "the owner", "--register", register)
     assert (code, "Left      epsilon = 0 (add/remove one household, up to 3 rows)\n" in said) == (0, True)
-
-
-def test_what_is_no_register_no_release_and_no_data_set_is_one_line(refused, release, register, tmp_path, table):
-    assert "There is no data set called 'survey'" in refused(*release("one.json", "--add-rows"))
-    assert "names no register" in refused("register", "check", table, "--register", register)
-    assert "ends in .csv or .json" in refused("register", "list", "--register", register, "--out", tmp_path / "register.xlsx")
-    (tmp_path / "notes.txt").write_text("dear diary " * 100)
-    assert "This file is not a release register." in refused("register", "list", "--register", tmp_path / "notes.txt")
 
 
 def test_looks_at_private_rows_are_listed_apart(run, declared, register):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import warnings
 from pathlib import Path
 
 import pyarrow as pa
@@ -118,16 +117,6 @@ def test_a_command_that_fails_says_what_may_be_the_reason_before(model, tmp_path
     *doubts, error = said.splitlines()
     assert error.startswith("dpviz: ")
     assert all(line.startswith("Warning: ") for line in doubts)
-
-
-def test_python_says_the_same(model, tmp_path, capsys):
-    said = heard("train", with_fault("letters"), model, tmp_path, capsys)[2]
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        dpviz.encode(with_fault("letters"), SCHEMA)
-    doubts = {str(one.message.doubt) for one in caught if isinstance(one.message, dpviz.errors.ReadingWarning)}
-    assert doubts
-    assert all(f"Warning: {doubt}" in said for doubt in doubts)
 
 
 # --- a folder, a database and a file that is too large for memory are as the table in memory
