@@ -109,19 +109,12 @@ class ThresholdCells:
                 return cls(shift, int(bits[0]), below, thresholds)
         return None
 
-    def between(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(bins, the positions at which they are still to be looked up); float64 or whole numbers.
-
-        Elsewhere a value is between two thresholds. One below the first, beyond the last or not a number is looked up too.
-        """
+    def bins(self, values: np.ndarray) -> np.ndarray:
+        """How many thresholds are below each value; float64 or whole numbers, none missing."""
         cell = _bits(values, self.shift)
         cell -= self.first
         found = self.below.take(cell, mode="clip")
-        return found, np.flatnonzero(found == _HELD)
-
-    def bins(self, values: np.ndarray) -> np.ndarray:
-        """How many thresholds are below each value; float64 or whole numbers, none missing."""
-        found, held = self.between(values)
+        held = np.flatnonzero(found == _HELD)
         found[held] = np.searchsorted(self.thresholds, values[held])
         return found
 

@@ -6,7 +6,7 @@ Column-major, read-only. Private as a whole: nothing here may leave except throu
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Generic, TypeVar
@@ -16,7 +16,7 @@ import numpy as np
 
 from dpviz.randomness import generator, secure_uniforms
 from dpviz.table.notes import Unread
-from dpviz.table.raw import RawTable, listed_names
+from dpviz.table.raw import listed_names
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Schema, Target
 from dpviz.table.sums import TableSums, of_codes, of_numbers
 from dpviz.table.validation import validate_count, validate_fraction
@@ -24,8 +24,6 @@ from dpviz.table.validation import validate_count, validate_fraction
 T = TypeVar("T")
 #: Fields of EncodingReport that count changed cells.
 CHANGES = ("clipped", "rounded", "unknown_mapped", "missing_mapped")
-Dropped = list[tuple[str, tuple[int, int]]]  # by column: (missing, unknown)
-Changes = list[tuple[str, dict[str, int]]]  # by column: report field -> cells
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,30 +48,6 @@ class EncodingReport:
     over_limit: int = 0  #: Usable rows of persons who have more than are kept of each
     unchanged: int | None = None  #: Usable rows without a changed cell, those over the limit included
     unread: tuple[Unread, ...] = ()  #: By column: what kinds of text could not be read, and in how many cells
-
-
-def report_of(
-    table: RawTable, schema: Schema, rows_kept: int, dropped: Dropped, changes: Changes, unchanged: int
-) -> EncodingReport:
-    """What encoding did to a table: rows that each column dropped, the target last, and cells that were changed."""
-    *of_features, (target, of_target) = dropped
-    kinds = {kind: _positive((name, counts.get(kind, 0)) for name, counts in changes) for kind in CHANGES}
-    named = {*schema.feature_names, schema.target.name}
-    return EncodingReport(
-        rows_read=table.n_rows,
-        rows_kept=rows_kept,
-        dropped_missing=_positive((name, missing) for name, (missing, _) in of_features),
-        dropped_unknown=_positive((name, unknown) for name, (_, unknown) in of_features),
-        dropped_target=_positive([(target, sum(of_target))]),
-        ignored_columns=tuple(name for name in table.names if name not in named),
-        malformed=table.n_malformed,
-        unchanged=unchanged,
-        **kinds,  # type: ignore[arg-type]
-    )
-
-
-def _positive(counts: Iterable[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
-    return tuple((name, count) for name, count in counts if count)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

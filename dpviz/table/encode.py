@@ -6,9 +6,8 @@ range, unknown categories and missing cells follow the schema's public rules and
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, repeat
 from typing import Any
 from unicodedata import category, normalize
 
@@ -16,10 +15,10 @@ import numpy as np
 
 from dpviz.errors import ParameterError, SchemaError
 from dpviz.randomness import secure_uniforms
-from dpviz.table.candidates import FeatureCandidates, ThresholdCells, bin_column
+from dpviz.table.candidates import FeatureCandidates, bin_column
 from dpviz.table.cells import MARKS, UNREADABLE, Declared, canonical_number, decimal_of, parse_numbers
 from dpviz.table.columns import Column
-from dpviz.table.dataset import Changes, EncodedDataset, report_of
+from dpviz.table.dataset import CHANGES, EncodedDataset, EncodingReport
 from dpviz.table.dates import DateFeature
 from dpviz.table.kinds import (
     CODES,
@@ -51,39 +50,27 @@ from dpviz.table.validation import validate_count
 _MOST_CATEGORIES = 1 << 16
 _GROUPED = re.compile("[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+")
 #: What a declared code of missing cells means among categories.
-_MISSING = -2
+_DECLARED_MISSING = -2
 
 Groups = tuple[tuple[str, str], ...]
 
 
+#: What encoding did to a cell, as bits: those of `CHANGES`, and that its row is dropped, for it is missing or cannot be read.
+_CLIPPED, _ROUNDED, _UNKNOWN_MAPPED, _MISSING_MAPPED, _MISSING, _UNKNOWN = (1 << bit for bit in range(6))
+
+
 @dataclass(frozen=True, eq=False)
 class EncodedColumn:
-    """What becomes of each cell of a column."""
+    """What becomes of each cell of a column; arrays of shape (n_rows,)."""
 
     name: str
-    #: Shape (n_rows,). Encoded value.
     values: np.ndarray
-    #: Both of shape (n_rows,), bool: which cells drop their row, and which are missing; None where no row is dropped.
-    unusable: tuple[np.ndarray, np.ndarray] | None
-    #: By report field, bool of shape (n_rows,): which cells are changed by encoding; no entry where none is.
-    changed: dict[str, np.ndarray]
+    effects: np.ndarray | None  #: What encoding did to each cell, uint8; None where it did nothing to any
     given: np.ndarray | None = None  #: Numbers as they were read, NaN where there is none; None for categories
 
-    def drop(self, kept: np.ndarray) -> tuple[int, int]:
-        """Take unusable rows out of `kept` (in place); (missing, unknown) rows that this column drops."""
-        if self.unusable is None:
-            return 0, 0
-        unusable, is_missing = self.unusable
-        dropped = kept & unusable
-        kept &= ~dropped
-        missing = int((is_missing & dropped).sum())
-        return missing, int(dropped.sum()) - missing
-
-    def of_rows(self, kept: np.ndarray | None) -> tuple[np.ndarray, dict[str, int], list[np.ndarray]]:
-        """(encoded values of the kept rows; all if None, changed cells by report field, which of them are changed)."""
-        values = self.values if kept is None else self.values[kept]
-        changed = {kind: flags if kept is None else flags[kept] for kind, flags in self.changed.items()}
-        return values, {kind: int(np.count_nonzero(flags)) for kind, flags in changed.items()}, list(changed.values())
+    def had(self, effect: int) -> np.ndarray | None:
+        """Which cells this was done to, bool; None where to none."""
+        return None if self.effects is None or not (cells := self.effects & effect > 0).any() else cells
 
 
 def encode(rows: Any, schema: Schema, *, person: str | None = None, rows_per_person: int | None = None) -> EncodedDataset:
@@ -134,7 +121,7 @@ def encode_quietly(rows: Any, schema: Schema, *, person: str | None = None, rows
     table = table_of(rows, [*schema.feature_names, schema.target.name, *([] if person is None else [person])])
     table = table.with_decimal(schema.decimal)
     warn_of_marks(table, (*schema.features, schema.target))
-    return _data_set(table, schema, encode_columns(table, (*schema.features, schema.target)), person, rows_per_person)
+    return _data_set(table, schema, person=person, rows_per_person=rows_per_person)
 
 
 def warn_of_marks(table: RawTable, columns: Sequence[Feature | Target]) -> None:
@@ -163,17 +150,16 @@ def _unread(table: RawTable, columns: Sequence[EncodedColumn], schema: Schema) -
     declared = {one.name: one for one in (*schema.features, schema.target)}
     for column in columns:
         one, raw = declared[column.name], table.column(column.name)
-        if (clipped := column.changed.get("clipped")) is not None and column.given is not None:
+        if (clipped := column.had(_CLIPPED)) is not None and column.given is not None:
             values, places = np.unique(column.given[clipped], return_inverse=True)
             is_code = np.array([looks_missing(value, one) for value in values.tolist()])[places]  # type: ignore[arg-type]
             if is_code.any():
-                flags = clipped.copy()
-                flags[clipped] = is_code
-                yield Unread(one.name, {CODES: int(is_code.sum())}, _BEYOND, _first(flags, table))
-        if column.unusable is not None and (flags := column.unusable[0] & ~column.unusable[1]).any():
+                clipped[clipped] = is_code
+                yield Unread(one.name, {CODES: int(is_code.sum())}, _BEYOND, _first(clipped, table))
+        if (unknown := column.had(_UNKNOWN)) is not None:
             kind, words = _kind_and_words(one)
-            yield Unread(one.name, _counted(raw.counts_of(flags), kind), words, _first(flags, table))
-        elif (mapped := column.changed.get("unknown_mapped")) is not None:
+            yield Unread(one.name, _counted(raw.counts_of(unknown), kind), words, _first(unknown, table))
+        elif (mapped := column.had(_UNKNOWN_MAPPED)) is not None:
             kinds = _counted(raw.counts_of(mapped), _kind_and_words(one)[0])
             del kinds[UNDECLARED]
             if kinds:
@@ -214,32 +200,42 @@ def encode_part(
     """As `encode`, of some rows of a table, of which no person's are chosen: `persons` are places among the `value_texts` of that
     column. With `candidates` the bin of every value takes its place: what `bin_column` makes of it.
     """
-    table = table.with_decimal(schema.decimal)
-    columns = encode_columns(table, (*schema.features, schema.target), candidates)
-    return _data_set(table, schema, columns, person)
+    return _data_set(table.with_decimal(schema.decimal), schema, candidates, person)
 
 
 def _data_set(
     table: RawTable,
     schema: Schema,
-    columns: list[EncodedColumn],
+    candidates: Sequence[FeatureCandidates] = (),
     person: str | None = None,
     rows_per_person: int | None = None,
 ) -> EncodedDataset:
-    kept = np.ones(table.n_rows, dtype=bool)
-    unread = list(_unread(table, columns, schema))
-    dropped = [(column.name, column.drop(kept)) for column in columns]
-    persons = None if person is None else _persons(raw := table.column(person))
-    if persons is not None:
-        if kinds := _counted(raw.counts_of(persons < 0), kind_of_nobody):
-            unread.append(Unread(str(person), kinds, _NOBODY))
-        dropped.insert(0, (str(person), (int((kept & (persons < 0)).sum()), 0)))
-        kept &= persons >= 0
+    columns = _encode_columns(table, (*schema.features, schema.target), candidates)
+    unread, kept, persons = list(_unread(table, columns, schema)), np.ones(table.n_rows, dtype=bool), None
     sums = [_sum(table, column) for column in columns]
-    encoded, changes, unchanged = encoded_columns(columns, kept)
+    dropped = list[tuple[str, int, int]]()
     if person is not None:
-        sums.append(of_keys(table.column(person)))
-    report = replace(report_of(table, schema, int(kept.sum()), dropped, changes, unchanged), unread=tuple(unread))
+        persons = _persons(whose := table.column(person))
+        sums.append(of_keys(whose))
+        kept = persons >= 0
+        if kinds := _counted(whose.counts_of(~kept), kind_of_nobody):
+            unread.append(Unread(person, kinds, _NOBODY))
+        dropped.append((person, len(kept) - int(kept.sum()), 0))
+    dropped += _dropped(columns, kept)
+    encoded, counts, unchanged = _kept_rows(columns, kept)
+    *of_features, (target, *of_target) = dropped
+    report = EncodingReport(
+        rows_read=table.n_rows,
+        rows_kept=int(kept.sum()),
+        dropped_missing=_positive((name, missing) for name, missing, _ in of_features),
+        dropped_unknown=_positive((name, unknown) for name, _, unknown in of_features),
+        dropped_target=_positive([(target, sum(of_target))]),
+        ignored_columns=tuple(name for name in table.names if name not in (*schema.feature_names, schema.target.name)),
+        malformed=table.n_malformed,
+        unchanged=unchanged,
+        unread=tuple(unread),
+        **{kind: _positive(of_kind) for kind, of_kind in counts.items()},  # type: ignore[arg-type]
+    )
     told = TableSums(table.n_rows, sums)
     data = EncodedDataset(schema, tuple(encoded[:-1]), encoded[-1], report, table.not_row_wise, source_sums=told)
     if persons is None:
@@ -247,6 +243,39 @@ def _data_set(
     if rows_per_person is None:
         return replace(data, persons=persons[kept])
     return data.of_persons(persons[kept], chosen_rows(persons[kept], rows_per_person), rows_per_person)
+
+
+def _positive(counts: Iterable[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
+    return tuple((name, count) for name, count in counts if count)
+
+
+def _dropped(columns: Sequence[EncodedColumn], kept: np.ndarray) -> Iterator[tuple[str, int, int]]:
+    """(column, missing cells, unknown cells that drop a row), each row at the first column that drops it; changes `kept`."""
+    for column in columns:
+        missing, unknown = (0 if (cells := column.had(effect)) is None else _take(kept, cells) for effect in (_MISSING, _UNKNOWN))
+        yield column.name, missing, unknown
+
+
+def _take(kept: np.ndarray, cells: np.ndarray) -> int:
+    before = int(kept.sum())
+    kept &= ~cells
+    return before - int(kept.sum())
+
+
+def _kept_rows(columns: list[EncodedColumn], kept: np.ndarray) -> tuple[list[np.ndarray], dict[str, list[tuple[str, int]]], int]:
+    """(values of the kept rows; by report field, changed cells by column; rows without a change). Empties `columns`."""
+    rows: Any = slice(None) if kept.all() else kept
+    encoded, touched = list[np.ndarray](), np.zeros(int(kept.sum()), dtype=bool)
+    counts: dict[str, list[tuple[str, int]]] = {kind: [] for kind in CHANGES}
+    while columns:
+        column = columns.pop(0)  # which frees it
+        encoded.append(column.values[rows])
+        if column.effects is not None:
+            effects = column.effects[rows]
+            touched |= effects > 0
+            for bit, kind in enumerate(CHANGES):
+                counts[kind].append((column.name, int(np.count_nonzero(effects & (1 << bit)))))
+    return encoded, counts, len(touched) - int(np.count_nonzero(touched))
 
 
 def _sum(table: RawTable, column: EncodedColumn) -> ColumnSum:
@@ -284,36 +313,14 @@ def appearance(text: str) -> object:
     return text if number is None or is_power else number
 
 
-def encoded_columns(columns: list[EncodedColumn], kept: np.ndarray) -> tuple[list[np.ndarray], Changes, int]:
-    """(encoded columns, changed cells by column, rows without a changed cell). Takes the columns off the list, to free them."""
-    rows = None if kept.all() else kept
-    encoded, changes, touched = [], [], np.zeros(int(kept.sum()), dtype=bool)
-    while columns:
-        values, counts, changed = (column := columns.pop(0)).of_rows(rows)
-        encoded.append(values)
-        changes.append((column.name, counts))
-        for flags in changed:
-            touched |= flags
-    return encoded, changes, len(touched) - int(np.count_nonzero(touched))
-
-
-def encode_columns(
+def _encode_columns(
     table: RawTable, declared: Sequence[Feature | Target], candidates: Sequence[FeatureCandidates] = ()
 ) -> list[EncodedColumn]:
     """Each column by itself; of features with candidates the bins of their values."""
-    with_bins = zip(declared, chain(candidates, repeat(None)), strict=False)
-    return [_encode_one(table.column(one.name), one, bins) for one, bins in with_bins]
-
-
-def _encode_one(column: Column, declared: Feature | Target, candidates: FeatureCandidates | None) -> EncodedColumn:
-    if candidates is None:
-        return _encode_column(column, declared)
-    is_plain = type(declared) is NumericFeature and not declared.whole and not declared.missing_codes
-    if is_plain and candidates.cells is not None and column.typed is not None and not column.labels:
-        assert isinstance(declared, NumericFeature)
-        return _in_bins(column.name, column.typed, declared, candidates, candidates.cells)
-    cells = _encode_column(column, declared)
-    return replace(cells, values=bin_column(candidates, cells.values))
+    columns = [_encode_column(table.column(one.name), one) for one in declared]
+    for place, bins in enumerate(candidates):
+        columns[place] = replace(columns[place], values=bin_column(bins, columns[place].values))
+    return columns
 
 
 def _encode_column(column: Column, declared: Feature | Target) -> EncodedColumn:
@@ -336,45 +343,24 @@ def _numbers(name: str, numbers: np.ndarray, missing: np.ndarray, declared: Nume
     # no negative zero anywhere: it equals 0 but would change the fingerprint
     low, high = (np.ceil(declared.low), np.floor(declared.high)) if whole else (declared.low, declared.high)
     missing_as = declared.missing_as if isinstance(declared, NumericFeature) else None
-    changed, values, unusable = dict[str, np.ndarray](), numbers, None
+    effects, values = np.zeros(len(numbers), np.uint8), numbers
     if missing_as is not None and missing.any():
         values = np.where(missing, missing_as + 0.0, numbers)
-        changed["missing_mapped"] = missing
+        effects[missing] = _MISSING_MAPPED
     if whole:
         rounded = np.rint(values) + 0.0
-        if (flags := (rounded != values) & ~np.isnan(values) & ~missing).any():
-            changed["rounded"] = flags
+        effects[(rounded != values) & ~np.isnan(values) & ~missing] = _ROUNDED
         values = rounded
     outside = np.flatnonzero(~((values >= low) & (values <= high)))  # a NaN is neither
     if len(outside):
-        given, values = values[outside], values.copy()
+        given, values, of_missing = values[outside], values.copy(), missing[outside]
         is_nan = np.isnan(given)
         values[outside] = np.where(is_nan, low, np.clip(given, low, high)) + 0.0
-        if is_nan.any():
-            unusable = _flags(len(values), outside[is_nan]), missing
-        if len(clipped := outside[~(is_nan | missing[outside])]):
-            changed["clipped"] = _flags(len(values), clipped)
-    return EncodedColumn(name, values.astype(_whole_dtype(low, high)) if whole else values, unusable, changed, numbers)
-
-
-def _in_bins(
-    name: str, numbers: np.ndarray, declared: NumericFeature, candidates: FeatureCandidates, cells: ThresholdCells
-) -> EncodedColumn:
-    """Numbers in their bins: what is between two thresholds is neither missing, nor out of range, nor changed."""
-    found, others = cells.between(numbers)
-    few = _numbers(name, *Column(name, numbers=numbers[others], is_own=True).numbers_and_missing(), declared)
-    found[others] = bin_column(candidates, few.values)
-    unusable = few.unusable and (_flags(len(found), others[few.unusable[0]]), _flags(len(found), others[few.unusable[1]]))
-    changed = {kind: _flags(len(found), others[flags]) for kind, flags in few.changed.items()}
-    if np.isinf(numbers[others]).any():  # infinity is no number, as in `_numbers`
-        numbers = np.where(np.isinf(numbers), np.nan, numbers)
-    return EncodedColumn(name, found, unusable, changed, numbers)
-
-
-def _flags(n_rows: int, rows: np.ndarray) -> np.ndarray:
-    flags = np.zeros(n_rows, dtype=bool)
-    flags[rows] = True
-    return flags
+        effects[outside] |= np.select([~is_nan & of_missing, ~is_nan, of_missing], [0, _CLIPPED, _MISSING], _UNKNOWN).astype(
+            np.uint8
+        )
+    values = values.astype(_whole_dtype(low, high)) if whole else values
+    return EncodedColumn(name, values, effects if effects.any() else None, numbers)
 
 
 def _whole_dtype(low: float, high: float) -> np.dtype:
@@ -396,20 +382,18 @@ def _categories(
         raise SchemaError(what, field=column.name, remedy="Leave the column out, or group its categories.")
     code_of = {label: code for code, label in enumerate(labels)}
     code_of |= {text: code_of[label] for text, label in groups}
-    codes, places = column.meanings(Declared(dict.fromkeys(missing_codes, _MISSING) | code_of).find)
+    codes, places = column.meanings(Declared(dict.fromkeys(missing_codes, _DECLARED_MISSING) | code_of).find)
     is_mark = np.arange(len(codes)) >= len(codes) - len(MARKS)
-    missing = (codes == _MISSING) | ((codes == -1) & is_mark)
+    missing = (codes == _DECLARED_MISSING) | ((codes == -1) & is_mark)
     unknown = (codes == -1) & ~is_mark
-    codes[missing] = -1 if missing_as is None else labels.index(missing_as)
-    codes[unknown] = -1 if unknown_as is None else labels.index(unknown_as)
-    usable = codes >= 0
-    mapped = {"unknown_mapped": unknown & usable, "missing_mapped": missing & usable}
-    changed = {kind: flags[places] for kind, flags in mapped.items() if flags.any()}
-    dropped = None if usable.all() else ~usable[places]
-    unusable = None if dropped is None or not dropped.any() else (dropped, missing[places])
-    dtype = np.uint8 if len(labels) <= 256 else np.uint16
-    values = np.maximum(codes, 0).astype(dtype)[places]
-    return EncodedColumn(column.name, values, unusable, changed)
+    effects = np.zeros(len(codes), np.uint8)
+    effects[missing] = _MISSING if missing_as is None else _MISSING_MAPPED
+    effects[unknown] = _UNKNOWN if unknown_as is None else _UNKNOWN_MAPPED
+    codes[missing] = 0 if missing_as is None else labels.index(missing_as)
+    codes[unknown] = 0 if unknown_as is None else labels.index(unknown_as)
+    of_cells = effects[places]
+    values = codes.astype(np.uint8 if len(labels) <= 256 else np.uint16)[places]
+    return EncodedColumn(column.name, values, of_cells if of_cells.any() else None)
 
 
 # --- at most so many rows of each person
@@ -474,11 +458,10 @@ def encode_new(table: RawTable, schema: Schema) -> NewRows:
     """
     table = table.with_decimal(schema.decimal)
     warn_of_marks(table, schema.features)
-    columns = encode_columns(table, schema.features)
-    unread = tuple(_unread(table, columns, schema))
-    kept = np.ones(table.n_rows, dtype=bool)
-    dropped = {"": len(table.left_out)} | {column.name: sum(column.drop(kept)) for column in columns}
-    encoded, _, _ = encoded_columns(columns, kept)
+    columns = _encode_columns(table, schema.features)
+    unread, kept = tuple(_unread(table, columns, schema)), np.ones(table.n_rows, dtype=bool)
+    dropped = {"": len(table.left_out)} | {name: missing + unknown for name, missing, unknown in _dropped(columns, kept)}
+    encoded, _, _ = _kept_rows(columns, kept)
     usable = np.ones(table.n_rows + len(table.left_out), dtype=bool)
     usable[list(table.left_out)] = False
     usable[usable] = kept
