@@ -24,10 +24,9 @@ from dpviz.accounting.risk import Risk
 from dpviz.errors import DocumentError, DpvizError, RefusedRelease
 from dpviz.randomness import random_128_bits
 from dpviz.release.files import is_file_with, released_text, text_of
-from dpviz.release.records import RegisterReference, ReleaseRecord
+from dpviz.release.records import ReleaseRecord
 from dpviz.release.register import Register, named_line, now
-from dpviz.release.store import counter_of, read_key
-from dpviz.results.document import statement_of
+from dpviz.results.document import Recorded, statement_of
 from dpviz.table.strict_json import parse_json, read
 
 #: Stands for the learner of what was booked because nobody knows what was released.
@@ -43,10 +42,10 @@ def findings(register: Register, *, files: Iterable[Path] = ()) -> tuple[str, ..
     files = tuple(files)
     released = {path: reference_in(path) for path in (*sorted(register.folder.glob("*.json")), *files)}
     named = {path: reference for path, reference in released.items() if reference is not None}
-    with register.reading() as connection:
-        found = list(register.changed_releases())
+    with register.reading():
+        found = list(register.changes_outside())
         own, heads = register.identity, _heads(register)
-        if read_key(register.path)[1] > counter_of(connection):
+        if register.missing_changes():
             found.append("The latest entry is missing: the register was truncated, or is an old copy.")
         for path, reference in named.items():
             if reference.of == own and reference.head not in heads:
@@ -54,21 +53,19 @@ def findings(register: Register, *, files: Iterable[Path] = ()) -> tuple[str, ..
         others = (path for path in files if path in named and named[path].of != own)
         found += (f"The release {path.name} is of another register." for path in others)
         places = {record.file: record.sha256 for record in register.releases() if record.sha256}
-        capped = [one.name for one in register.data_sets() if not register.has_recorded_caps(one)]
     written = ((path, places.get(str(path.absolute()))) for path in released)
     changed = (path.name for path, sha256 in written if sha256 is not None and not is_file_with(path, sha256))
-    found += (f"The released file {name} was changed." for name in changed)
-    return (*found, *(f"The cap of {name!r} was changed without a record of it." for name in capped))
+    return (*found, *(f"The released file {name} was changed." for name in changed))
 
 
 def _heads(register: Register) -> frozenset[str]:
     """What the files of all releases print, and of those that were given up when a backup was restored."""
     with register.reading() as connection:
         lost = [parse_json(lost) for (lost,) in connection.execute("SELECT lost FROM restoration")]
-    return frozenset(register.heads().values()).union(*(read(tuple[str, ...], every) for every in lost))
+    return frozenset(one.seal for one in register.releases()).union(*(read(tuple[str, ...], every) for every in lost))
 
 
-def reference_in(path: Path) -> RegisterReference | None:
+def reference_in(path: Path) -> Recorded | None:
     """What a released file says about the register; None where it says nothing or cannot be read."""
     try:
         return reference_of(text_of(path))
@@ -76,10 +73,10 @@ def reference_in(path: Path) -> RegisterReference | None:
         return None
 
 
-def reference_of(text: str | bytes) -> RegisterReference | None:
+def reference_of(text: str | bytes) -> Recorded | None:
     """What the text of a released file says about the register; None where it says nothing."""
     try:
-        return read(RegisterReference, read(dict, parse_json(text))["register"], "register")
+        return read(Recorded, read(dict, parse_json(text))["register"], "register")
     except (DocumentError, KeyError):
         return None
 
@@ -110,15 +107,14 @@ def matched(register: Register, content: bytes) -> Match:
     if not register.path.exists():  # to open one would make it
         return Match(Place.NO_REGISTER, sha256)
     with register.reading():
-        records, heads = register.releases(), register.heads()
-        for record in records:
+        for record in register.releases():
             if record.sha256 == sha256:
                 return Match(Place.AS_RELEASED, sha256, record)
         if reference is None:
             return Match(Place.UNRECORDED, sha256)
         if reference.of != register.identity:
             return Match(Place.FOREIGN, sha256)
-        named = [record for record in records if heads[record.token] == reference.head]
+        named = [record for record in register.releases() if record.seal == reference.head]
     return Match(Place.CHANGED, sha256, named[0]) if named else Match(Place.LOST, sha256)
 
 
@@ -130,12 +126,11 @@ def resume(register: Register, *, reason: str, made_by: str) -> None:
     """
     given = named_line("reason", reason), named_line("name", made_by)
     printed = [found for path in register.folder.glob("*.json") if (found := reference_in(path)) is not None]
-    _, kept = read_key(register.path)
     with register.writing(on_old_copy=True) as connection:
         lost = sorted({one.head for one in printed if one.of == register.identity} - _heads(register))
-        if any(register.changed_releases()):
+        if any(register.changes_outside()):
             raise RefusedRelease("This copy was changed besides.", remedy="Put back a copy that `dpviz register check` accepts.")
-        if not lost and kept <= counter_of(connection):
+        if not lost and not register.missing_changes():
             raise RefusedRelease("This register is no old copy: it holds its latest entry.", remedy="There is nothing to do.")
         what = "nobody knows what was released since this copy"
         disclosures = [{"kind": "restoration", "column": "", "what": what, "source": "declared"}]

@@ -1,4 +1,8 @@
-"""Released files: written under another name in the same folder, synced, renamed, and recognised by their hash."""
+"""Files beside the register: released files, written whole and recognised by their hash, and the key with its counter.
+
+A fingerprint in the register is a keyed digest, so whoever has the register alone cannot check a guess at somebody's row. The
+file with the key also keeps how many changes the register has had: one with fewer is an old copy.
+"""
 
 import errno
 import hashlib
@@ -6,13 +10,50 @@ import os
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryFile
+from time import time
 
 from dpviz.errors import DpvizError, place
+from dpviz.files import left_behind, write_whole
+from dpviz.randomness import random_128_bits
 
 #: Bytes of a released file; an hour of training makes a few megabytes.
 _LARGEST = 256 << 20
 #: How a released file's name ends.
 SUFFIX = ".json"
+#: A part of the key's file that was not changed for so many seconds was left by a kill: to write it takes milliseconds.
+_LEFT_BEHIND = 60.0
+
+
+def key_path(register: Path) -> Path:
+    """The file with the key."""
+    return register.with_name(f"{register.name}.key")
+
+
+def read_key(register: Path) -> tuple[bytes, int]:
+    """The key, empty where there is none, and how many changes were kept."""
+    try:
+        key, counter = (*key_path(register).read_text(encoding="ascii").split(), "0")[:2]
+        return bytes.fromhex(key), int(counter)
+    except (FileNotFoundError, ValueError):
+        return b"", 0
+
+
+def make_key(register: Path) -> bytes:
+    """A new key of 256 bits. Only for whoever holds the register: two at once would make two."""
+    key = b"".join(random_128_bits().to_bytes(16, "big") for _ in range(2))
+    write_whole(key_path(register), f"{key.hex()}\n", mode=0o600)
+    return key
+
+
+def keep_counter(register: Path, counter: int) -> None:
+    """Keep that the register has had so many changes, unless more are known."""
+    key, kept = read_key(register)
+    if key and counter > kept:
+        write_whole(key_path(register), f"{key.hex()}\n{counter}\n", mode=0o600)
+        for part in left_behind(key_path(register)):
+            with suppress(OSError):  # another process has removed it
+                if time() - part.stat().st_mtime > _LEFT_BEHIND:
+                    part.unlink()
 
 
 def require_new_file(target: Path, *, make_folder: bool = False) -> None:

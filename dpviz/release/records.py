@@ -79,6 +79,11 @@ class CapChange:
     reason: str = ""
     made_by: str = ""
 
+    @property
+    def cap(self) -> PrivacyLoss:
+        """The most that all releases together may cost one unit."""
+        return PrivacyLoss(self.epsilon_cap, self.delta_cap)
+
 
 @dataclass(frozen=True, slots=True)
 class ReleaseRecord:
@@ -87,7 +92,7 @@ class ReleaseRecord:
     `token` identifies the request: the same request is never released twice. Times are ISO 8601 in UTC; `finished` is empty until
     it is released. `learner` and `settings` are arguments of `fit`, `loss` what it cost one unit. `disclosures` is
     what was taken as public or learned outside the ledger: kind, what, source. `file` is an absolute path, `sha256` its hash,
-    empty until it is written.
+    empty until it is written; `seal` is the digest of the release that the file prints.
     """
 
     number: int
@@ -102,19 +107,12 @@ class ReleaseRecord:
     disclosures: tuple[dict[str, str], ...]
     file: str
     sha256: str
+    seal: str = ""
 
     @property
     def status(self) -> str:
         """The state in words."""
         return "released" if self.state is State.RELEASED else "interrupted, counted"
-
-
-@dataclass(frozen=True, slots=True)
-class RegisterReference:
-    """What a released file says about the register: `of` tells registers apart, `head` is the digest of its release."""
-
-    of: str
-    head: str
 
 
 @dataclass(frozen=True, slots=True)

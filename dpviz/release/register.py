@@ -1,19 +1,29 @@
 """The release register: which rows belong to which data set, what may be spent on them, and what was spent.
 
+One file of SQLite with a write-ahead log and one writer at a time. Every transaction opens it and closes it again, so threads and
+processes share no connection. Only its owner may read it.
+
 A release is three commits: its cost is booked (*started*) before a row is touched, its text is kept here once it is trained, and
 it is *released* with its file in place. Whatever happens in between, what was spent stays spent, and no file is in place without
 a record here. Each release has a keyed digest of what it cost; `dpviz.release.check` says what it finds.
 """
 
+import errno
+import hmac
 import json
+import os
 import re
+import sqlite3
+import stat
+import threading
 import warnings
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any, Self, TypeVar
 
 from dpviz.accounting.guarantee import PrivacyLoss
@@ -25,21 +35,15 @@ from dpviz.errors import (
     RegisterError,
     UnansweredRows,
     UnknownName,
+    place,
 )
+from dpviz.installation import lessons_only
 from dpviz.learners import FitRequest
-from dpviz.release.files import put_in_place
+from dpviz.release.files import keep_counter, key_path, make_key, put_in_place, read_key
+from dpviz.release.migration import BOOKED, convert, mark_of
 from dpviz.release.recognition import MARK, Table
-from dpviz.release.records import (
-    Balance,
-    CapChange,
-    DataSet,
-    RegisterReference,
-    ReleaseRecord,
-    State,
-    UncoveredUse,
-    check_caps,
-)
-from dpviz.release.store import BOOKED, Store, default_path, digest, refusal
+from dpviz.release.records import Balance, CapChange, DataSet, ReleaseRecord, State, UncoveredUse, check_caps
+from dpviz.results.document import Recorded
 from dpviz.table.role import DataRole
 from dpviz.table.schema import Schema
 from dpviz.table.strict_json import parse_json, read
@@ -47,15 +51,34 @@ from dpviz.table.sums import TableSums
 from dpviz.training.counted_rows import Rows
 
 T = TypeVar("T")
+#: The version of the tables; those of before are converted.
+VERSION = 6
+#: SQLite's application id of our files: "dpvz".
+APPLICATION = 0x6470767A
+#: The environment variable that names the register's file.
+VARIABLE = "DPVIZ_REGISTER"
+#: Seconds to wait for another writer, and between two attempts.
+PATIENCE, _PAUSE = 20.0, 0.005
 LONGEST_NAME = 80
 #: Tables are alike when this share of all their column names is in both.
 ALIKE = 0.5
 _TOKEN = re.compile("[0-9A-Za-z]{1,64}")
 #: A use that is never listed: it holds the digest of the schema at the first inspection of these rows.
 _FIRST_SCHEMA = "the schema at the first look"
+#: SQLite's smallest database has one page of this size; what is shorter, and not empty, is another kind of file.
+_SMALLEST = 512
+_KINDS = {
+    sqlite3.SQLITE_BUSY: "locked",
+    sqlite3.SQLITE_LOCKED: "locked",
+    sqlite3.SQLITE_NOTADB: "foreign",
+    sqlite3.SQLITE_CORRUPT: "damaged",
+    sqlite3.SQLITE_FULL: "full",
+}
+#: By code: what is wrong with the file, and what to do.
+_REFUSALS: dict[str, tuple[str, str]] = json.loads(Path(__file__).with_name("refusals.json").read_text(encoding="utf-8"))
 
 
-class Register(Store):
+class Register:
     """A register of releases: `declare` a data set, `release` from it, `balance` says what is left. See `open_register`.
 
     One file, by default what DPVIZ_REGISTER says, else `~/.local/share/dpviz/releases.db`. Methods raise RegisterError where it
@@ -63,7 +86,9 @@ class Register(Store):
     """
 
     def __init__(self, path: str | Path | None = None) -> None:
-        super().__init__(Path(path) if path is not None else default_path())
+        default = os.environ.get(VARIABLE) or Path.home() / ".local" / "share" / "dpviz" / "releases.db"
+        self.path = Path(default if path is None else path)
+        self._now = threading.local()
 
     def __enter__(self) -> Self:
         return self
@@ -75,6 +100,159 @@ class Register(Store):
     def folder(self) -> Path:
         """Where released files go by default."""
         return self.path.parent / "releases"
+
+    # --- the file
+
+    def refusal(self, code: str) -> RegisterError:
+        """The error of this kind."""
+        what, remedy = _REFUSALS[code]
+        return RegisterError(code, what, where=place(self.path), remedy=remedy)
+
+    def keyed(self, text: str) -> str:
+        """HMAC-SHA256 under the register's key, hexadecimal (RFC 2104). Only inside `reading` or `writing`."""
+        return hmac.digest(self._now.key, text.encode(), "sha256").hex()
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """A connection that sees a consistent snapshot of the file; inside another transaction of this thread, that one's."""
+        connection = getattr(self._now, "connection", None)
+        if connection is not None:
+            yield connection
+            return
+        with self._transaction("BEGIN") as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self, *, on_old_copy: bool = False) -> Iterator[sqlite3.Connection]:
+        """The only writer: its changes are committed and synced together, or not at all; then their count is kept with the key.
+
+        A kill in between leaves the kept count behind, never ahead. Refuses a register with fewer changes than were kept, but for
+        `on_old_copy`.
+        """
+        with self._transaction("BEGIN IMMEDIATE") as connection:
+            missing = self.missing_changes()
+            if missing and not on_old_copy:
+                raise self.refusal("behind")
+            yield connection
+            connection.execute("UPDATE register SET counter = counter + ? + 1", (missing,))
+            (counter,) = connection.execute("SELECT counter FROM register").fetchone()
+        with self._disk_errors():
+            keep_counter(self.path, counter)
+
+    def missing_changes(self) -> int:
+        """How many changes an old copy has not had; 0 where it is none, as far as the file with the key tells."""
+        with self.reading() as connection, self._disk_errors():
+            return max(0, read_key(self.path)[1] - int(connection.execute("SELECT counter FROM register").fetchone()[0]))
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
+        if lessons_only():
+            raise self.refusal("lessons")
+        try:
+            with closing(self._begun(begin)) as connection:  # what is not committed is undone
+                self._now.connection = connection
+                yield connection
+                connection.execute("COMMIT")
+        except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
+            raise  # a bug of ours, not a problem of the file
+        except sqlite3.DatabaseError as error:
+            raise self.refusal(_kind(error)) from error
+        finally:
+            self._now.connection = None
+
+    def _begun(self, begin: str) -> sqlite3.Connection:
+        """A connection with an open transaction, which sees the file as it is from now on.
+
+        Waits while others hold the file: SQLite itself does not when the log is created, cleared or recovered.
+        """
+        deadline = monotonic() + PATIENCE
+        while True:
+            connection = self._connect()
+            try:
+                self._prepare(connection)
+                connection.execute(begin)
+                connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+                return connection
+            except BaseException as error:
+                connection.close()
+                if not isinstance(error, sqlite3.OperationalError) or _kind(error) != "locked" or monotonic() > deadline:
+                    raise
+            sleep(_PAUSE)
+
+    @contextmanager
+    def _disk_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, ValueError) as error:
+            is_full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT)
+            raise self.refusal("full" if is_full else "unreadable") from None  # whose words quote the path
+
+    def _connect(self) -> sqlite3.Connection:
+        """Open the file; a new one is readable by its owner only. Refuses what is too short to be one."""
+        with self._disk_errors():
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
+            try:
+                found = os.fstat(handle)
+            finally:
+                os.close(handle)
+        if not stat.S_ISREG(found.st_mode) or 0 < found.st_size < _SMALLEST:
+            raise self.refusal("foreign")
+        return _connection(self.path)
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        """Refuse a file that is not ours; bring an old or empty one to this version."""
+        if self._version(connection) < VERSION:
+            self._migrate(connection)
+        self._require_key(connection)
+
+    def _version(self, connection: sqlite3.Connection) -> int:
+        """Refuses a file of another program or a newer version, and one that others than its owner may use."""
+        version = _pragma(connection, "user_version")
+        is_ours = _pragma(connection, "application_id") == APPLICATION
+        if not is_ours and connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            raise self.refusal("foreign")
+        if version > VERSION:
+            raise self.refusal("newer")
+        with self._disk_errors():
+            found = (path for path in (self.path, key_path(self.path)) if path.exists())
+            if os.name != "nt" and any(path.stat().st_mode & 0o077 for path in found):  # Windows keeps such rights elsewhere
+                raise self.refusal("open")
+        return version
+
+    def _require_key(self, connection: sqlite3.Connection) -> None:
+        with self._disk_errors():
+            self._now.key, _ = read_key(self.path)
+        first = connection.execute("SELECT item, keyed FROM register").fetchone()
+        if first is None or self.keyed(first[0]) != first[1]:
+            raise self.refusal("key")
+
+    def _migrate(self, connection: sqlite3.Connection) -> None:
+        """Make the tables, with what those of an older version hold, in one transaction."""
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA secure_delete = ON")  # nothing of fingerprints without a key stays in free pages
+        head = self.path.with_name(f"{self.path.name}.head")  # of a register that had a chain of entries
+        connection.execute("BEGIN IMMEDIATE")
+        version = self._version(connection)
+        if version < VERSION:  # else another process has done it
+            with self._disk_errors():
+                self._now.key = read_key(self.path)[0] or (make_key(self.path) if version < 2 else b"")
+                kept_head = head.read_text(encoding="ascii").strip() if head.is_file() else ""
+            try:
+                counter = convert(connection, version, self.keyed, kept_head)
+            except (ValueError, LookupError, TypeError, StopIteration) as error:
+                raise self.refusal("damaged") from error
+            self._require_key(connection)  # without it what was changed outside could not be told from what was booked
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+            connection.execute(f"PRAGMA application_id = {APPLICATION}")
+            if version < 4:
+                with self._disk_errors():
+                    keep_counter(self.path, counter)
+        connection.execute("COMMIT")
+        with self._disk_errors():
+            head.unlink(missing_ok=True)
+        with suppress(sqlite3.OperationalError):  # another connection reads: then it is done when that has ended
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _insert(self, table: str, **values: Any) -> None:
         """A row of a table, in the open transaction."""
@@ -94,7 +272,7 @@ class Register(Store):
                 row["loss"] = {"epsilon": row.get("epsilon"), "delta": row.get("delta")}
             return tuple(read(kind, row) for row in found)
         except DocumentError as error:
-            raise refusal("damaged", self.path) from error
+            raise self.refusal("damaged") from error
 
     def release(
         self,
@@ -223,11 +401,6 @@ class Register(Store):
     def cap_changes(self, name: str) -> tuple[CapChange, ...]:
         """Every cap this data set has had, oldest first."""
         return self._records(CapChange, "SELECT * FROM cap_change WHERE data_set = ? ORDER BY number", name)
-
-    def has_recorded_caps(self, known: DataSet) -> bool:
-        """Whether a data set is under the caps of its last recorded change."""
-        changes = self.cap_changes(known.name)
-        return bool(changes) and (changes[-1].epsilon_cap, changes[-1].delta_cap) == (known.epsilon_cap, known.delta_cap)
 
     def balance(self, name: str) -> Balance:
         """What was spent on a data set and what is left; raises UnknownName."""
@@ -367,12 +540,10 @@ class Register(Store):
         if not _TOKEN.fullmatch(token):  # it names a file
             raise ParameterError("a release", "token", token, "1 to 64 letters and digits")
         with self.writing():
-            if any(self.changed_releases()):
-                raise refusal("changed", self.path)
+            if any(self.changes_outside()):
+                raise self.refusal("changed")
             table = Table(self, fingerprint, sums, tuple(columns))
-            known = self._assign(data_set, table, tuple(disjoint_from), add_rows=add_rows)
-            if not self.has_recorded_caps(known):
-                raise refusal("changed", self.path)
+            self._assign(data_set, table, tuple(disjoint_from), add_rows=add_rows)
             if self.find(token) is not None:
                 raise RefusedRelease("This release was started before.", where=token, remedy="Start a new one.")
             self.balance(data_set).require_room(loss)
@@ -392,21 +563,26 @@ class Register(Store):
         """A release that is started, in the open transaction."""
         texts = (json.dumps(settings, sort_keys=True), json.dumps(disclosures))
         content = (token, data_set, now(), learner, texts[0], float(loss.epsilon), float(loss.delta), texts[1])
-        mark = self.keyed(digest(*content))
-        booked = dict(zip(BOOKED.split(", "), content, strict=True))
+        booked = dict(zip(BOOKED, content, strict=True))
+        mark = mark_of(booked, self.keyed)
         self._insert("release", **booked, file=file, seal=mark, digest=mark, state=str(State.STARTED))
 
-    def changed_releases(self) -> Iterator[str]:
-        """Releases that are not as they were booked, or are gone, a sentence each."""
+    def changes_outside(self) -> Iterator[str]:
+        """Releases that are not as they were booked, or are gone, and caps without a record of them: a sentence each."""
         with self.reading() as connection:
-            numbers = set[int]()
-            for number, mark, *content in connection.execute(f"SELECT number, digest, {BOOKED} FROM release ORDER BY number"):
-                numbers.add(number)
-                if self.keyed(digest(*content)) != mark:
-                    yield f"Release number {number:,} was changed outside dpviz."
+            names, numbers = ("number", "digest", *BOOKED), set[int]()
+            for row in connection.execute(f"SELECT {', '.join(names)} FROM release ORDER BY number"):
+                found = dict(zip(names, row, strict=True))
+                numbers.add(found["number"])
+                if mark_of(found, self.keyed) != found["digest"]:
+                    yield f"Release number {found['number']:,} was changed outside dpviz."
             (last,) = connection.execute("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'release'").fetchone()
             for number in sorted(set(range(1, 1 + last)) - numbers):
                 yield f"Release number {number:,} is gone."
+            for known in self.data_sets():
+                changes = self.cap_changes(known.name)
+                if not changes or changes[-1].cap != known.cap:
+                    yield f"The cap of {known.name!r} was changed without a record of it."
 
     def keep_text(self, token: str, text: str) -> None:
         """Keep the text of a finished file until it stands in its place.
@@ -416,7 +592,7 @@ class Register(Store):
         sql = "UPDATE release SET text = ?, sha256 = ? WHERE token = ? AND state = 'started' AND sha256 = ''"
         with self.writing() as connection:
             if connection.execute(sql, (text, sha256(text.encode()).hexdigest(), token)).rowcount != 1:
-                raise refusal("behind", self.path)
+                raise self.refusal("behind")
 
     def finish(self, token: str) -> ReleaseRecord:
         """Put the file of a release, whose text is kept, in its place: *released*. Repeating it changes nothing.
@@ -435,7 +611,7 @@ class Register(Store):
             if kept is not None:
                 with suppress(OSError):
                     Path(kept[0]).unlink()
-            raise refusal("behind", self.path)
+            raise self.refusal("behind")
         return found
 
     @property
@@ -444,21 +620,16 @@ class Register(Store):
         with self.reading() as connection:
             return str(connection.execute("SELECT identity FROM register").fetchone()[0])
 
-    def heads(self) -> dict[str, str]:
-        """What the files of releases print, by their tokens."""
-        with self.reading() as connection:
-            return dict(connection.execute("SELECT token, seal FROM release"))
-
-    def reference_of(self, token: str) -> RegisterReference:
+    def reference_of(self, token: str) -> Recorded:
         """What a release with this token prints: whose register it is in, and its digest.
 
         Raises RegisterError where there is no such record, or no longer.
         """
         with self.reading():
-            head = self.heads().get(token)
-            if head is None:
-                raise refusal("behind", self.path)
-            return RegisterReference(self.identity, head)
+            found = self.find(token)
+            if found is None:
+                raise self.refusal("behind")
+            return Recorded(self.identity, found.seal)
 
     def recover_interrupted(self) -> tuple[ReleaseRecord, ...]:
         """After a crash: finish every release whose text is kept, and return those. All others stay spent."""
@@ -582,3 +753,25 @@ def _named(kind: str, name: str, known: dict[str, T]) -> T:
     if name not in known:
         raise UnknownName(kind, name, list(known))
     return known[name]
+
+
+# --- SQLite
+
+
+def _connection(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
+    try:
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA synchronous = FULL")  # a commit is on disk before anything is released
+    except sqlite3.DatabaseError:
+        connection.close()
+        raise
+    return connection
+
+
+def _kind(error: sqlite3.DatabaseError) -> str:
+    return _KINDS.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, "unreadable")
+
+
+def _pragma(connection: sqlite3.Connection, name: str) -> int:
+    return int(connection.execute(f"PRAGMA {name}").fetchone()[0])

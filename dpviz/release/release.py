@@ -22,7 +22,7 @@ from dpviz.learners.request import doubts, rows_of
 from dpviz.privacy.source import ExactNoise
 from dpviz.randomness import random_128_bits
 from dpviz.release.files import SUFFIX, require_new_file
-from dpviz.release.records import WARNED, RegisterReference, ReleaseRecord, State, protected
+from dpviz.release.records import WARNED, ReleaseRecord, State, protected
 from dpviz.release.register import Register
 from dpviz.results.document import AssumptionEntry, Booking, Recorded
 from dpviz.results.result import FitResult
@@ -258,10 +258,10 @@ def _require_as_promised(result: FitResult, terms: ReleaseTerms) -> None:
         )
 
 
-def released_document(result: FitResult, terms: ReleaseTerms, reference: RegisterReference) -> str:
+def released_document(result: FitResult, terms: ReleaseTerms, reference: Recorded) -> str:
     """The `dpviz-tree/1` document with its assumptions and its place in the register.
 
     How often the rows were explored is private and stays out, and so does the number of the release, which would tell.
     """
     public = tuple(AssumptionEntry(**item.to_dict()) for item in terms.assumptions if item.kind != "tuning")
-    return result.to_json(Booking(public, terms.loss, Recorded(reference.of, reference.head))) + "\n"
+    return result.to_json(Booking(public, terms.loss, reference)) + "\n"

@@ -19,7 +19,7 @@ from dpviz.app.state import Loaded
 from dpviz.charts.publish import exports
 from dpviz.errors import RefusedRelease
 from dpviz.learners import fit
-from dpviz.release import store
+from dpviz.release import files
 from dpviz.release.export import register_json, register_lines
 from dpviz.release.records import WARNED
 from dpviz.release.register import Register
@@ -90,7 +90,7 @@ def test_an_unseen_table_is_never_guessed_to_be_new_nor_an_old_one(assigned):
     test.checkbox(key="publish-others").check().run()
     click(test, "Add them permanently")
     assert "cap ε = 1 (add/remove one row)" in shown(test)
-    store.keep_counter(assigned.path, 10**6)
+    files.keep_counter(assigned.path, 10**6)
     test = opened("publish", DataRole.PRIVATE, schema=schema.declare("age", low=0, high=122))
     assert "is an old copy" in texts(test)
     assert "Release" not in buttons(test)

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 import dpviz
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import NotExported
-from dpviz.release import store
+from dpviz.release import files
 from dpviz.release.register import Register
 from dpviz.table.role import DataRole
 from tests.support.pages import PAGES, in_use, said_in_boxes, shown, texts, unfolded, whole_app
@@ -105,7 +105,7 @@ def test_a_simulation_is_drawn_and_asked_about_one_person_and_its_verdict_is_our
 
 
 def test_a_register_that_is_not_as_it_was_written_is_said_in_red(register):
-    store.keep_counter(register.path, 10**6)
+    files.keep_counter(register.path, 10**6)
     assert ("error", True) in [(kind, "The latest entry is missing" in said) for kind, said in said_in_boxes(opened())]
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import OverCap, ParameterError, RefusedRelease, RegisterError
-from dpviz.release import files, store
+from dpviz.release import files
+from dpviz.release import register as module
 from dpviz.release.check import findings, reference_in, resume
 from dpviz.release.register import Register
 from tests.support.register_files import changed, copied, put_back
@@ -86,8 +87,8 @@ def test_a_register_from_which_the_last_release_was_taken_is_found_by_the_counte
         f"The release {name} is not in the register: it was truncated, or is an old copy.",
     )
     assert findings(register) == said
-    key, _ = store.key_path(register.path).read_text().split()
-    store.key_path(register.path).write_text(f"{key}\n1\n")  # an old copy of the key, too
+    key, _ = files.key_path(register.path).read_text().split()
+    files.key_path(register.path).write_text(f"{key}\n1\n")  # an old copy of the key, too
     assert findings(register) == said[1:]
     shutil.move(entry.file, register.path.with_name("elsewhere.json"))
     assert findings(register) == ()  # nothing here tells; the file does
@@ -118,7 +119,7 @@ def test_one_register_in_the_place_of_another_is_found(register, tmp_path):
     with pytest.raises(RegisterError) as problem:
         start(register, "more")
     assert problem.value.code == "key"
-    shutil.copyfile(store.key_path(other.path), store.key_path(register.path))
+    shutil.copyfile(files.key_path(other.path), files.key_path(register.path))
     assert findings(register) == ()  # it stands in the other's place with all that belongs to it: a released file tells
     (released,) = register.folder.glob("*.json")
     assert findings(register, files=[released]) == (f"The release {released.name} is of another register.",)
@@ -138,16 +139,16 @@ def test_only_an_old_copy_that_is_whole_is_restored_and_only_with_a_reason(regis
 
 
 def test_a_kill_between_the_commit_and_the_counter_loses_nothing(register, monkeypatch):
-    behind = store.read_key(register.path)[1]
-    store.keep_counter(register.path, behind - 1)
-    assert store.read_key(register.path)[1] == behind
+    behind = files.read_key(register.path)[1]
+    files.keep_counter(register.path, behind - 1)
+    assert files.read_key(register.path)[1] == behind
     with monkeypatch.context() as killed:
-        killed.setattr(store, "keep_counter", lambda path, counter: None)
+        killed.setattr(module, "keep_counter", lambda path, counter: None)
         start(register, "killed")
-    assert store.read_key(register.path)[1] == behind
+    assert files.read_key(register.path)[1] == behind
     assert findings(register) == ()
     start(register, "next")
-    assert store.read_key(register.path)[1] == behind + 2
+    assert files.read_key(register.path)[1] == behind + 2
 
 
 def test_what_a_kill_left_of_a_key_is_removed_and_what_is_being_written_is_not(register, tmp_path):

@@ -17,7 +17,6 @@ from dpviz.errors import DpvizError, NotReleasable, NotRowWise, OverCap, Refused
 from dpviz.learners import FitRequest
 from dpviz.release import register as books
 from dpviz.release import release as module
-from dpviz.release import store
 from dpviz.release.check import findings
 from dpviz.release.files import is_file_with
 from dpviz.release.records import State
@@ -197,19 +196,19 @@ def swapped(register, monkeypatch):
 
 
 def read_only(register, monkeypatch):
-    def connection(path, real=store._connection):
+    def connection(path, real=books._connection):
         found = real(path)
         found.execute("PRAGMA query_only = ON")
         return found
 
-    monkeypatch.setattr(store, "_connection", connection)
+    monkeypatch.setattr(books, "_connection", connection)
 
 
 def full(register, monkeypatch):
     def keep_counter(path, counter):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(store, "keep_counter", keep_counter)
+    monkeypatch.setattr(books, "keep_counter", keep_counter)
 
 
 STEPS = {"preview_terms": module, "fit": FitRequest, "released_document": module, "keep_text": Register, "put_in_place": books}

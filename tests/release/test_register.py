@@ -10,8 +10,8 @@ import pytest
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import OverCap, ParameterError, RefusedRelease, UnknownName
 from dpviz.release import register as module
-from dpviz.release import store
 from dpviz.release.check import findings
+from dpviz.release.files import key_path
 from dpviz.release.register import Register
 from dpviz.table.role import DataRole
 
@@ -35,7 +35,7 @@ def test_a_new_register_holds_what_was_declared_for_its_owners_eyes(register):
     (found,) = register.data_sets()
     assert (found.unit, found.rows_per_unit, found.epsilon_cap, found.delta_cap) == ("one patient", 1, 1.0, 0.0)
     assert (found.role, found.declared[-6:], register.releases()) == (DataRole.PRIVATE, "+00:00", ())
-    assert not {path.stat().st_mode & 0o077 for path in (register.path, register.path.parent, store.key_path(register.path))} - {
+    assert not {path.stat().st_mode & 0o077 for path in (register.path, register.path.parent, key_path(register.path))} - {
         0
     }
 

@@ -10,8 +10,9 @@ import pytest
 
 from dpviz.accounting.guarantee import PrivacyLoss, for_unit
 from dpviz.errors import OverCap, RegisterError
-from dpviz.release import store
+from dpviz.release import register as store
 from dpviz.release.check import Place, findings, matched, reference_in, resume
+from dpviz.release.files import key_path, make_key, read_key
 from dpviz.release.register import Register
 from tests.support.register_files import of_version
 from tests.support.release_rows import publish, requested, small_rows
@@ -106,7 +107,7 @@ def test_what_others_may_read_or_write_is_refused_and_left_as_it_is(tmp_path, mo
         path.touch()
     else:
         Register(path).declare("rows", epsilon_cap=1)
-    open_one = store.key_path(path) if which == "its key" else path
+    open_one = key_path(path) if which == "its key" else path
     open_one.chmod(mode)
     before = path.read_bytes()
     problem = refused(path)
@@ -174,7 +175,8 @@ def test_a_register_of_the_first_version_opens_with_all_it_has_spent_and_without
         pytest.approx(5e-8 * 3 * math.exp(0.6) + (1e-6 - 5e-8) * 3 * math.exp(0.8)),  # spent, and left beside an epsilon of 0.4
     )
     assert [change.epsilon_cap for change in register.cap_changes("clinic")] == [0.3, 0.5]
-    assert [(item.data_set, item.times) for item in register.uncovered_uses()] == [("", 1), ("survey", 7)]
+    looks = [(item.data_set, item.settings["epsilon"], item.times) for item in register.uncovered_uses()]
+    assert looks == [("", 1.0, 1), ("survey", 3.0, 7)]
     assert register.data_set_of(plain).name == "clinic"
     held = [path.name for path in tmp_path.iterdir() if path.is_file()]
     assert "releases.db" in held
@@ -187,17 +189,33 @@ def test_a_register_of_the_first_version_opens_with_all_it_has_spent_and_without
     assert findings(register) == ()
 
 
+@pytest.mark.parametrize("version", [3, 5])
+def test_an_old_register_without_its_key_stays_as_it_is_until_that_is_put_back(tmp_path, version):
+    register = of_version(version, tmp_path)
+    key = key_path(register.path)
+    kept = key.read_bytes()
+    key.unlink()
+    assert refused(register.path).code == "key"
+    assert not key.exists()
+    with closing(sqlite3.connect(register.path)) as old:
+        assert old.execute("PRAGMA user_version").fetchone() == (version,)
+    key.write_bytes(kept)
+    key.chmod(0o600)
+    assert len(register.data_sets()) == 2 - (version == 3)
+    assert findings(register) == ()
+
+
 def test_a_register_without_its_key_or_with_another_one_is_refused(tmp_path):
     path = tmp_path / "releases.db"
     Register(path).declare("rows", epsilon_cap=1)
-    assert store.key_path(path).stat().st_mode & 0o077 == 0
-    kept = store.key_path(path).read_text()
-    store.key_path(path).unlink()
+    assert key_path(path).stat().st_mode & 0o077 == 0
+    kept = key_path(path).read_text()
+    key_path(path).unlink()
     assert refused(path).code == "key"
-    assert not store.key_path(path).exists()
-    store.make_key(path)
+    assert not key_path(path).exists()
+    make_key(path)
     assert refused(path).code == "key"
-    store.key_path(path).write_text(kept)
+    key_path(path).write_text(kept)
     assert [found.name for found in Register(path).data_sets()] == ["rows"]
 
 
@@ -208,7 +226,7 @@ def test_a_register_with_a_chain_keeps_what_it_holds_and_gets_a_counter(tmp_path
     assert findings(register, files=[file]) == ()
     assert matched(register, file.read_bytes()).place is Place.AS_RELEASED
     assert not (tmp_path / "releases.db.head").exists()
-    assert store.read_key(register.path)[1] == 13
+    assert read_key(register.path)[1] == 13
     loss, about = PrivacyLoss(2.25), {"learner": "pf-tree", "settings": {}, "file": Path("x.json")}
     assert register.start("survey", token="new", fingerprint=small_rows().identity, loss=loss, **about).number == 2
     assert findings(register, files=[file]) == ()
@@ -238,13 +256,13 @@ def test_a_register_of_the_fourth_version_keeps_all_it_has(tmp_path):
     for token, path in (("late", target), ("lost", tmp_path / "lost.json")):
         register.start("rows", token=token, file=path, **how)
         register.keep_text(token, "whole")
-    before, counter = register.releases(), store.read_key(register.path)[1]
+    before, counter = register.releases(), read_key(register.path)[1]
     with closing(sqlite3.connect(register.path)) as old:
         old.execute("ALTER TABLE release DROP COLUMN text")
         old.execute("PRAGMA user_version = 4")
     (tmp_path / ".dpviz-late.part").write_text("whole")
     again = Register(register.path)
-    assert (again.releases(), store.read_key(register.path)[1]) == (before, counter)
+    assert (again.releases(), read_key(register.path)[1]) == (before, counter)
     assert [entry.token for entry in again.recover_interrupted()] == ["late"]
     assert (target.read_text(), (tmp_path / "lost.json").exists()) == ("whole", False)
     assert publish(again, small_rows(), requested(0.5), token=release.token) == release

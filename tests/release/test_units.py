@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 
 from dpviz.accounting.guarantee import PrivacyLoss, for_unit
-from dpviz.errors import OverCap, RefusedRelease, RegisterError
+from dpviz.errors import OverCap, RefusedRelease
 from dpviz.io.results import load_result
-from dpviz.release import store
 from dpviz.release.check import composed, findings
 from dpviz.release.register import Register
-from tests.support.register_files import CAPS_5, LOSSES_5, changed, of_version
+from tests.support.register_files import CAPS_5, LOOK_5, LOSSES_5, changed, of_version
 from tests.support.release_rows import OF_PATIENTS, publish, requested, small_rows
 
 ROWS = 3
@@ -38,6 +37,8 @@ def test_a_register_of_the_fifth_version_counts_patients_and_gives_nothing_back(
     changes = register.cap_changes("patients")
     assert [change.epsilon_cap for change in changes] == [ROWS * one.epsilon for one in CAPS_5]
     assert [change.delta_cap for change in changes[:-1]] == [for_unit(one, ROWS).delta for one in CAPS_5[:-1]]
+    looks = {use.data_set: use.settings for use in register.uncovered_uses()}
+    assert looks == {"patients": {"epsilon": for_unit(LOOK_5, ROWS).epsilon, "max_depth": 4}, "": {"epsilon": LOOK_5.epsilon}}
     assert findings(register) == ()
 
 
@@ -66,33 +67,24 @@ def test_what_was_spent_up_to_the_cap_stays_spent(tmp_path):
     changed(register, f"UPDATE data_set SET epsilon_cap = 2.0, delta_cap = {cap.delta!r} WHERE name = 'patients'")
     asked = {"fingerprint": "table0", "learner": "pf-tree", "settings": {}, "file": Path("new.json")}
     assert register.balance("patients").left.delta == 0.0
-    changed(register, "UPDATE cap_change SET epsilon_cap = (SELECT epsilon_cap FROM data_set WHERE name = 'patients')")
-    changed(register, "UPDATE cap_change SET delta_cap = (SELECT delta_cap FROM data_set WHERE name = 'patients')")
+    now = "(SELECT epsilon_cap, delta_cap FROM data_set WHERE name = 'patients')"
+    changed(register, f"UPDATE cap_change SET (epsilon_cap, delta_cap) = {now} WHERE data_set = 'patients'")
     with pytest.raises(OverCap):
         register.start("patients", token="new", loss=PrivacyLoss(0.1, loss.delta / 1e6), **asked)
 
 
-def test_a_release_that_was_changed_before_is_still_found(tmp_path):
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("UPDATE release SET epsilon = 0.01 WHERE number = 1", ["Release number 1 was changed outside dpviz."]),
+        ("DELETE FROM release WHERE number > 3", ["Release number 4 is gone.", "Release number 5 is gone."]),
+        ("DELETE FROM release", [f"Release number {number} is gone." for number in range(1, 6)]),
+    ],
+)
+def test_what_was_changed_before_is_still_found(tmp_path, statement, said):
     register = of_version(5, tmp_path)
-    changed(register, "UPDATE release SET epsilon = 0.01 WHERE number = 1")
-    assert findings(register) == ("Release number 1 was changed outside dpviz.",)
-
-
-def test_without_its_key_nothing_is_converted(tmp_path):
-    register = of_version(5, tmp_path)
-    key = store.key_path(register.path)
-    kept, before = key.read_bytes(), register.path.read_bytes()
-    key.unlink()
-    with pytest.raises(RegisterError) as problem:
-        register.data_sets()
-    assert problem.value.code == "key"
-    with closing(sqlite3.connect(register.path)) as old:
-        assert old.execute("PRAGMA user_version").fetchone() == (5,)
-        assert old.execute("SELECT epsilon FROM release WHERE number = 1").fetchone() == (LOSSES_5[0].epsilon,)
-    assert len(before) == register.path.stat().st_size
-    key.write_bytes(kept)
-    key.chmod(0o600)
-    assert register.balance("patients").data_set.epsilon_cap == ROWS * CAPS_5[-1].epsilon
+    changed(register, statement)
+    assert list(findings(register)) == said
 
 
 @pytest.mark.parametrize("rows", [1, 2, 4])

@@ -10,9 +10,8 @@ import pytest
 from dpviz.io.exports.contract import ExportInput
 from dpviz.learners import FitRequest, fit
 from dpviz.models.document import _READERS, model_from_json
-from dpviz.release.records import RegisterReference
 from dpviz.release.release import preview_terms, released_document
-from dpviz.results.document import UNRECORDED, is_recorded, statement_of
+from dpviz.results.document import UNRECORDED, Recorded, is_recorded, statement_of
 from dpviz.results.json_schema import JSON_SCHEMA, json_schema_text
 from tests.support.documents import FOLDER
 from tests.support.exports_models import CASES, exportable, rows_of, schema_with_stand_ins
@@ -60,7 +59,7 @@ def test_the_page_beside_it_shows_a_document_that_is_valid_and_can_be_read():
 def test_a_release_from_the_register_is_valid():
     request = FitRequest.of("pf-tree", max_depth=2, depth=2)
     data = rows_of(schema_with_stand_ins())
-    seal = RegisterReference("0" * 16, "0" * 64)
+    seal = Recorded("0" * 16, "0" * 64)
     released = fit("pf-tree", data, epsilon=1.0, depth=2, accept_rows=True)
     document = json.loads(released_document(released, preview_terms(data.schema, request), seal))
     assert {"assumptions", "promised", "register"} <= set(document)

@@ -18,11 +18,10 @@ import numpy as np
 from dpviz.errors import OverCap, RefusedRelease
 from dpviz.learners import FitRequest
 from dpviz.release.check import findings
-from dpviz.release.files import is_file_with, put_in_place
+from dpviz.release.files import is_file_with, put_in_place, read_key
 from dpviz.release.records import State
 from dpviz.release.register import Register
 from dpviz.release.release import released_document
-from dpviz.release.store import read_key
 from tests.support.register_files import of_version
 from tests.support.release_rows import publish, requested, small_rows
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.release import store
+from dpviz.release.migration import digest
 from dpviz.release.register import Register
 from tests.support.paths import ROOT
 
@@ -43,6 +43,8 @@ def of_version(number: int, folder: Path, head: str = HEAD) -> Register:
 
 #: Of the register of version 5: what a row of the patients lost, and whether it is released.
 LOSSES_5 = (PrivacyLoss(0.25), PrivacyLoss(0.3, 2e-7), PrivacyLoss(0.125, 1e-7), PrivacyLoss(0.2))
+#: Of a look at their rows, and of one at rows that nobody knows.
+LOOK_5 = PrivacyLoss(0.7)
 #: Every cap of theirs, of a row, the last of which holds.
 CAPS_5 = (PrivacyLoss(1.0, 1e-6), PrivacyLoss(2.0, 2e-6), PrivacyLoss(1.5, 1e-6))
 
@@ -64,6 +66,8 @@ def _of_version_5() -> dict[str, bytes]:
             about = {"fingerprint": f"table{number}", "learner": "pf-tree", "settings": settings, "file": Path(f"x{number}.json")}
             name = "patients" if number < len(LOSSES_5) else "rows"
             register.start(name, token=f"token{number}", loss=loss, add_rows=True, **about)
+        register.note_use("table0", what="tree", learner="pf-tree", settings={"epsilon": LOOK_5.epsilon, "max_depth": 4})
+        register.note_use("stranger", what="tree", learner="pf-tree", settings={"epsilon": LOOK_5.epsilon})
         with closing(sqlite3.connect(register.path)) as other:
             other.execute("PRAGMA user_version = 5")
             other.execute("PRAGMA journal_mode = DELETE")
@@ -73,7 +77,7 @@ def _of_version_5() -> dict[str, bytes]:
 def changed(register: Register, *statements: str) -> None:
     """What somebody does who knows SQLite, and the triggers."""
     with closing(sqlite3.connect(register.path)) as other:
-        other.create_function("digest", -1, store.digest)
+        other.create_function("digest", -1, digest)
         for (name,) in other.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
             other.execute(f"DROP TRIGGER {name}")
         for statement in statements:
