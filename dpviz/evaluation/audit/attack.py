@@ -29,6 +29,7 @@ from dpviz.accounting.gaussian import bisect, gaussian_epsilon
 from dpviz.errors import DpvizError, NotEnumerable, ParameterError
 from dpviz.evaluation.audit.evidence import BoundLearner, Judged, columns_of, exceeds, rows_in_words
 from dpviz.evaluation.audit.verify import Pair, default_audit_pairs, require_neighbours
+from dpviz.evaluation.metrics import clopper_pearson
 from dpviz.evaluation.repeat import Workers, checked_workers, in_chunks
 from dpviz.learners import FitRequest, require_task
 from dpviz.models.base import Model, Voting
@@ -41,7 +42,7 @@ from dpviz.randomness import child_seeds, generator
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget
 from dpviz.table.validation import validate_count, validate_fraction
-from dpviz.training.contract import LearnerSpec
+from dpviz.training.contract import FitOutput, LearnerSpec
 
 #: Outcomes whose ratio is remembered; noise in many steps never repeats.
 _REMEMBERED = 4096
@@ -156,20 +157,27 @@ class LikelihoodRatios:
 
     def draw(self, place: int, seed: int) -> float:
         """The ratio of a fit on one of the tables. Raises NotEnumerable where laws are not known."""
+        return self.ratio(place, self.record(place, seed)[1])
+
+    def record(self, place: int, seed: int) -> tuple[FitOutput, list[Step]]:
+        """A fit on one of the tables, and its steps."""
         source = Recording(seed)
-        self.planned.fit(self.tables[place], source)
-        seen = [step for step in source.steps if not isinstance(step.mechanism, RandomAssignment | PoissonSample)]
+        return self.planned.fit(self.tables[place], source), source.steps
+
+    def ratio(self, place: int, recorded: list[Step]) -> float:
+        """The ratio of the steps of a fit on this table. Raises NotEnumerable where laws are not known."""
+        seen = [step for step in recorded if not isinstance(step.mechanism, RandomAssignment | PoissonSample)]
         chosen = tuple(step.outcome for step in seen if np.ndim(step.outcome) == 0)
         key = tuple(map(_telling, seen, self._counted.get(chosen, repeat(None))))
         if key in self._known:
             return self._known[key]
         asked: list[list[Any]] = []
-        if len(seen) == len(source.steps):  # nothing is secret: the recorded fit has the ratio 1 to itself
+        if len(seen) == len(recorded):  # nothing is secret: the recorded fit has the ratio 1 to itself
             asked.append([step.values for step in seen])
-            [(_, replay)] = self._replays(self.tables[1 - place], source.steps, asked)
+            [(_, replay)] = self._replays(self.tables[1 - place], recorded, asked)
             ratio = float(replay.finish().sum()) * (-1 if place else 1)
         else:
-            ratio = self._averaged(source.steps, asked)
+            ratio = self._averaged(recorded, asked)
         if len(self._known) < _REMEMBERED:
             self._known[key] = ratio
         self._note_counted(chosen, [_noise_limits(step, values) for step, *values in zip(seen, *asked, strict=True)])
@@ -389,7 +397,7 @@ def audit(
         n_tested=guesses.n_tried,
         n_asked=draws,
         n_done=len(shown),
-        canary=task.canary_in_words,
+        canary=tuple(zip(columns_of(task.canary.schema), rows_in_words(task.canary)[0], strict=True)),
         delta=delta,
     )
 
@@ -432,11 +440,6 @@ class _Canary:
         """The row."""
         return self.tables[1].take(np.array([self.tables[1].n_rows - 1]), share=1.0)
 
-    @property
-    def canary_in_words(self) -> tuple[tuple[str, str], ...]:
-        """(column, value)."""
-        return tuple(zip(columns_of(self.canary.schema), rows_in_words(self.canary)[0], strict=True))
-
     @cached_property
     def _ratios(self) -> LikelihoodRatios:
         return LikelihoodRatios(self.planned, self.tables)
@@ -478,11 +481,9 @@ class _Canary:
         Of likelihood ratios that follows from the laws; of all else it is a bound by these draws.
         """
         delta = max(self.planned.claim.delta, self.planned.composed.delta)
-        drawn = [
-            (_is_included(one), self.planned.fit(self.tables[_is_included(one)], Simulation(other)).model) for one, other in seeds
-        ]
-        included = np.array([present for present, _ in drawn])
-        looks = [self._looks(model) for _, model in drawn]
+        included = np.array([_is_included(one) for one, _ in seeds])
+        drawn = [self._ratios.record(int(present), of_noise) for present, (_, of_noise) in zip(included, seeds, strict=True)]
+        looks = [self._looks(fitted.model) for fitted, _ in drawn]
         found = []
         for name in (SCORE, RULE, BOTH):
             task = replace(self, observed=name)
@@ -490,9 +491,10 @@ class _Canary:
             shows = gaussian_bound(guesses.least_right(beta / _LOOKS), delta) if delta else guesses.bound(beta=beta)
             found.append((shows, guesses.excess, task))
         try:
-            sizes = np.sort(np.abs([self._ratios.draw(int(_is_included(one)), other) for one, other in seeds]))[::-1]
+            ratios = [self._ratios.ratio(int(present), kept) for present, (_, kept) in zip(included, drawn, strict=True)]
         except NotEnumerable:
             return found
+        sizes = np.sort(np.abs(ratios))[::-1]
         right = np.cumsum(1 / (1 + np.exp(-sizes)))
         scale = draws / len(sizes)
         steps = np.flatnonzero(np.append(sizes[:-1] > sizes[1:] + 1e-9, True))
@@ -630,9 +632,7 @@ def _counts(included: np.ndarray, scores: np.ndarray, low: float, high: float) -
 
 
 def _least_share(n_guesses: int, n_right: int, beta: float) -> float:
-    from scipy.special import betaincinv
-
-    return float(betaincinv(n_right, n_guesses - n_right + 1, beta)) if n_right else 0.0
+    return float(clopper_pearson(n_right, n_guesses, beta)[0])
 
 
 def _rough_bound(n_guesses: int, n_right: int, beta: float) -> float:
