@@ -44,7 +44,7 @@ from dpviz.table.schema import (
     require_no_column,
     require_schema,
 )
-from dpviz.table.sums import ColumnSum, TableSums, of_column, of_keys, of_numbers
+from dpviz.table.sums import ColumnSum, TableSums, of_column, of_numbers
 from dpviz.table.validation import validate_count
 
 _MOST_CATEGORIES = 1 << 16
@@ -216,7 +216,7 @@ def _data_set(
     dropped = list[tuple[str, int, int]]()
     if person is not None:
         persons = _persons(whose := table.column(person))
-        sums.append(of_keys(whose))
+        sums.append(of_column(whose, are_keys=True))
         kept = persons >= 0
         if kinds := _counted(whose.counts_of(~kept), kind_of_nobody):
             unread.append(Unread(person, kinds, _NOBODY))

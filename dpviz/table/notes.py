@@ -289,12 +289,16 @@ def _number_notes(name: str, cells: np.ndarray) -> Iterator[Note]:
 
 _WRITE_DATES = "write dates as 2024-03-01, or leave the column out"
 _DAYS_OF_EXCEL = f"days as Excel counts them, of which 43831 is 2020-01-01: {_WRITE_DATES}"
-_DIGITS_OF_DATES = f"dates without marks, as 20240301 or 202403 is: {_WRITE_DATES}"
+_DIGITS_OF_DATES = f"dates without marks, as 20240301, 202403 or the week 202453 is: {_WRITE_DATES}"
 _SECONDS = f"moments in seconds since 1970, or identifiers: {_WRITE_DATES}"
 _IDENTIFIERS = "identifiers or codes, of which the order means nothing: leave the column out, or declare it as categories"
 #: Words in names of columns that hold days, and codes.
 _DAY_WORDS = frozenset(
-    re.findall(r"\w+", "date dates datum fecha day days dob birthdate birthday born admitted discharged died geboren geburtstag")
+    re.findall(
+        r"\w+",
+        """date dates datum fecha day days dob when birth birthdate birthday born died admitted admission discharged discharge
+        entry visit geboren geburt geburtstag aufnahme entlassung besuch""",
+    )
 )
 _CODE_WORDS = frozenset(re.findall(r"\w+", "id ids uid pid guid key code codes zip zipcode postcode postal plz icd ssn isbn"))
 #: Days of Excel: of 1920, of 2000 and of 2050. Seconds of 2000 and of 2040.
@@ -331,17 +335,21 @@ def _meaning_of(name: str, cells: np.ndarray) -> str:
 
 
 def _are_digits_of_dates(numbers: np.ndarray) -> bool:
-    """Whether the digits of all these whole numbers are years and months, in any order with days or without."""
+    """Whether the digits of all these whole numbers are years and months, in any order with days or without, or weeks."""
     if not 10**5 < numbers[0] <= numbers[-1] < 10**8:
         return False
     digits = numbers.astype(np.int64)
     first, second, last = digits // 10**6, digits // 10**4 % 100, digits % 10**4
     ymd = digits // 10**4, digits // 100 % 100, digits % 100
-    ways = (ymd, (last, second, first), (last, first, second), (digits // 100, digits % 100, np.ones_like(digits)))
-    return any(
-        bool(((year >= 1900) & (year <= 2100) & (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)).all())
-        for year, month, day in ways
+    ways = [ymd, (last, second, first), (last, first, second)]
+    are_days = any(
+        _are_between(year, 1900, 2100) and _are_between(month, 1, 12) and _are_between(day, 1, 31) for year, month, day in ways
     )
+    return are_days or (_are_between(digits // 100, 1900, 2100) and _are_between(digits % 100, 1, 53))
+
+
+def _are_between(numbers: np.ndarray, low: int, high: int) -> bool:
+    return bool(numbers.min() >= low and numbers.max() <= high)
 
 
 def _words_of(name: str) -> set[str]:

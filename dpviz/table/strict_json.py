@@ -74,18 +74,14 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _require_storable(value: Any, path: str = "") -> None:
     """Python reads NaN, 1e999 and half a character, none of which JSON or a file can hold."""
-    match value:
-        case dict():
-            for key, item in value.items():
-                _require_storable(key, path)
-                _require_storable(item, f"{path}.{key:.60}")
-        case list():
-            for place, item in enumerate(value):
-                _require_storable(item, f"{path}[{place}]")
-        case float() if not math.isfinite(value):
-            raise wrong("This must be a finite number.", path)
-        case str() if any("\ud800" <= letter <= "\udfff" for letter in value):
-            raise wrong("This text holds half a character.", path)
+    if isinstance(value, (dict, list)):
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            _require_storable(key, path)
+            _require_storable(item, f"{path}.{key:.60}" if isinstance(value, dict) else f"{path}[{key}]")
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise wrong("This must be a finite number.", path)
+    elif isinstance(value, str) and not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise wrong("This text holds half a character.", path)
 
 
 def read(kind: type[T], value: Any, path: str = "") -> T:
@@ -151,15 +147,11 @@ def require_format(document: Any, expected: str, path: str = "") -> None:
 
 def without_infinity(value: Any) -> Any:
     """The value for `json.dumps`: JSON has no infinity, so it becomes a word; tuples become lists."""
-    match value:
-        case Mapping():
-            return {name: without_infinity(item) for name, item in value.items()}
-        case list() | tuple():
-            return [without_infinity(item) for item in value]
-        case float() if math.isinf(value):
-            return "infinity" if value > 0 else "-infinity"
-        case _:
-            return value
+    if isinstance(value, Mapping):
+        return {name: without_infinity(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [without_infinity(item) for item in value]
+    return ("infinity" if value > 0 else "-infinity") if isinstance(value, float) and math.isinf(value) else value
 
 
 def plain(value: Any) -> Any:
@@ -169,13 +161,9 @@ def plain(value: Any) -> Any:
 
 def with_infinity(value: Any, *names: str) -> Any:
     """What `without_infinity` wrote, with infinity where entries of these names hold the word."""
-    match value:
-        case dict():
-            return {
-                name: math.inf if item == "infinity" and name in names else with_infinity(item, *names)
-                for name, item in value.items()
-            }
-        case list():
-            return [with_infinity(item, *names) for item in value]
-        case _:
-            return value
+    if isinstance(value, list):
+        return [with_infinity(item, *names) for item in value]
+    if not isinstance(value, dict):
+        return value
+    is_word = {name for name, item in value.items() if item == "infinity" and name in names}
+    return {name: math.inf if name in is_word else with_infinity(item, *names) for name, item in value.items()}

@@ -9,7 +9,7 @@ forgotten; an edited copy has other sums. All of it is private.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from zlib import crc32
 
@@ -107,59 +107,41 @@ def _unknown() -> TableSums:
 
 def of_numbers(name: str, cells: np.ndarray) -> ColumnSum:
     """The sum of numbers, NaN for those that are missing."""
-    adding = _Adding()
-    for start in range(0, len(cells), _AT_ONCE):
-        adding.add(_of_numbers(cells[start : start + _AT_ONCE]))
-    return adding.sum(name)
+    starts = range(0, len(cells), _AT_ONCE)
+    return _sum_of(name, (_of_numbers(cells[start : start + _AT_ONCE]) for start in starts))
 
 
 def of_codes(name: str, codes: np.ndarray, texts: Sequence[str], numbers: np.ndarray | None = None) -> ColumnSum:
     """The sum of cells by their places among texts, missing where it is negative. `numbers`: of the texts, NaN for others."""
-    adding = _Adding()
     counts = np.bincount(codes if codes.dtype.kind == "u" else codes[codes >= 0], minlength=len(texts))
     held = np.flatnonzero(counts)
-    adding.add(_of_texts(texts, numbers)[held], counts[held].astype(np.uint64))
-    return adding.sum(name)
+    return _sum_of(name, [_of_texts(texts, numbers)[held]], counts[held].astype(np.uint64))
 
 
-def of_column(column: Column) -> ColumnSum:
-    """The sum of a column by its texts, for one that is read so."""
-    return of_codes(column.name, column.codes, column.texts, column.text_numbers)
+def of_column(column: Column, *, are_keys: bool = False) -> ColumnSum:
+    """The sum of a column by its texts, for one that is read so; as keys they are no numbers, and there may be one per row."""
+    numbers = np.full(len(column.texts), np.nan) if are_keys else column.text_numbers
+    return of_codes(column.name, column.codes, column.texts, numbers)
 
 
 def of_table(table: RawTable) -> TableSums:
     """The sums of every column of a table that is not encoded yet."""
-    numbers = {one.name: one.typed for one in table.columns if not one.labels}
-    columns = [
-        of_column(one) if (typed := numbers.get(one.name)) is None else of_numbers(one.name, typed) for one in table.columns
-    ]
+    columns = [of_column(one) if one.typed is None or one.labels else of_numbers(one.name, one.typed) for one in table.columns]
     return TableSums(table.n_rows, columns)
 
 
-def of_keys(column: Column) -> ColumnSum:
-    """The sum of a column whose texts are nothing but keys: there may be one per row."""
-    return of_codes(column.name, column.codes, column.texts, np.full(len(column.texts), np.nan))
-
-
-class _Adding:
-    def __init__(self) -> None:
-        self.first = self.second = 0
-        self.occupied = np.zeros(_BUCKETS, dtype=bool)
-        self._is_wide = False
-
-    def add(self, hashes: np.ndarray, counts: np.ndarray | None = None) -> None:
+def _sum_of(name: str, parts: Iterable[np.ndarray], counts: np.ndarray | None = None) -> ColumnSum:
+    """Of a column whose cells have these hashes, each so often; `counts` None: once."""
+    first = second = 0
+    occupied, is_wide = np.zeros(_BUCKETS, dtype=bool), False
+    for hashes in parts:
         each = hashes if counts is None else hashes * counts
-        self.first = (self.first + int(each.sum())) % _MODULUS
-        self.second = (self.second + int(np.dot(each, hashes))) % _MODULUS
-        if not self._is_wide:
-            places = (hashes[hashes > 0] >> _TO_BUCKET).view(np.int64)
-            if not self.occupied[places].all():
-                self.occupied[places] = True
-                self._is_wide = bool(np.count_nonzero(self.occupied) > FEW_CELLS)
-
-    def sum(self, name: str) -> ColumnSum:
-        """What was added, of a column of this name."""
-        return ColumnSum(name, self.first, self.second, int.from_bytes(np.packbits(self.occupied).tobytes(), "big"))
+        first = (first + int(each.sum())) % _MODULUS
+        second = (second + int(np.dot(each, hashes))) % _MODULUS
+        if not is_wide:
+            occupied[(hashes[hashes > 0] >> _TO_BUCKET).view(np.int64)] = True
+            is_wide = int(np.count_nonzero(occupied)) > FEW_CELLS
+    return ColumnSum(name, first, second, int.from_bytes(np.packbits(occupied).tobytes(), "big"))
 
 
 def _mixed(bits: np.ndarray) -> np.ndarray:

@@ -318,12 +318,15 @@ MEANT = {
         "in order": ("x", sorted(43831 + 7 * k % 200 for k in range(60))),
         "few, again and again": ("x", [43831 + k % 30 for k in range(60)]),
         "beside codes": ("x", [99999 if k % 7 == 0 else 43831 + k % 30 for k in range(60)]),
-        **{f"named {name}": (name, serials(DAYS)) for name in ("visit_date", "Aufnahmedatum", "DOB", "startDate", "date 2")},
+        **{
+            f"named {name}": (name, serials(DAYS))
+            for name in ("visit_date", "Aufnahmedatum", "DOB", "startDate", "date 2", "besuch")
+        },
         "with times": ("visit.date", [day + 0.25 * (k % 4) for k, day in enumerate(serials(DAYS))]),
         "of births": ("birthdate", [day - 20_000 for day in serials(DAYS)]),
     },
     "dates without marks": {
-        form: ("x", [int(f"{day:{form}}") for day in DAYS]) for form in ("%Y%m%d", "%d%m%Y", "%m%d%Y", "%Y%m")
+        form: ("x", [int(f"{day:{form}}") for day in DAYS]) for form in ("%Y%m%d", "%d%m%Y", "%m%d%Y", "%Y%m", "%G%V")
     },
     "in seconds since 1970": {
         str(unit): ("x", [unit * (day - dt.date(1970, 1, 1)).days * 86_400 for day in DAYS]) for unit in (1, 1000)
