@@ -363,7 +363,7 @@ def pair_rows(pair: WorstPair) -> list[dict[str, str]]:
     (extra,) = (with_row - without).elements()
     return [
         {head: short_value(pair.columns[place], row[place]) for place, head in heads.items()}
-        | {"rows without it": f"{without[row]}", "rows with it": f"{with_row[row]}{' (+ 1 added)' if row == extra else ''}"}
+        | {f"rows {WITHOUT}": f"{without[row]}", f"rows {WITH}": f"{with_row[row]}{' (+ 1 added)' if row == extra else ''}"}
         for row in sorted(with_row, key=lambda row: row == extra)
     ]
 

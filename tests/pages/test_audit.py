@@ -78,7 +78,7 @@ def test_every_fact_has_its_words_and_what_was_searched(page, result: AuditResul
     columns = [set(found.value.columns) for found in test.dataframe]
     assert sum("statement" in names for names in columns) == bool(statement_rows(result.learner))
     assert sum("neighbouring pairs" in names for names in columns) == 1
-    pairs = [found for found in test.get("html") if "rows with it" in found.proto.body]
+    pairs = [found for found in test.get("html") if "rows with the person" in found.proto.body]
     assert len(pairs) == (result.worst_pair is not None)
     said = [found.label for found in test.expander if found.label.startswith("Differences from the paper")]
     assert said == [f"Differences from the paper ({len(known)})" for known in [differences(result.learner)] if known]
