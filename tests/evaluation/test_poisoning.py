@@ -15,6 +15,7 @@ from scipy.stats import norm
 import dpviz
 from dpviz.accounting.claim import Claim, Disclosure
 from dpviz.accounting.events import Free, GaussianRounds, PureDP, RandomPartition, Sequential, Step
+from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.accounting.risk import Risk
 from dpviz.errors import DpvizError, ParameterError, UnknownName
 from dpviz.evaluation.attacks import ATTACKS, attack_curve
@@ -43,7 +44,9 @@ from dpviz.randomness import generator
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from tests.support.evaluation_tables import distance
-from tests.support.tables import reordered, schema_of, table
+from tests.support.release_rows import SCHEMA as PERSONS
+from tests.support.release_rows import small_rows
+from tests.support.tables import schema_of, table
 
 slow, full = pytest.mark.slow, pytest.mark.verify
 draws_of = st.lists(st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0]), min_size=1, max_size=30).map(np.array)
@@ -357,6 +360,57 @@ def test_the_verdict_is_the_last_row_count_above_what_is_wanted_and_a_vote_is_ce
     assert "confidence" not in found.verdict()
 
 
+# --- persons: a certificate counts them with all their rows, and holds when such persons are added
+
+ROWS = 3
+
+
+def of_persons(data: EncodedDataset, rows: int = ROWS) -> EncodedDataset:
+    return replace(data, schema=replace(PERSONS, rows_per_person=rows))
+
+
+def with_more(data: EncodedDataset, persons: int) -> EncodedDataset:
+    """So many persons more, all of whose rows say the opposite at one place."""
+    count = persons * ROWS
+    columns = (np.append(data.columns[0], np.full(count, 9.0)), np.append(data.columns[1], np.zeros(count, dtype=np.uint8)))
+    return EncodedDataset(data.schema, columns, np.append(data.target, np.zeros(count, dtype=np.uint8)))
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.5])
+def test_added_persons_cannot_bring_the_accuracy_below_the_certificate(epsilon):
+    train, test = of_persons(small_rows(1)), of_persons(small_rows(2))
+    request = FitRequest.of("pf-tree", epsilon=epsilon, max_depth=1, depth=1)
+    table = certify(request, [(train, test)], draws=300, seed=1, max_poisoned=0.5)
+    assert (table.unit, table.n_train, table.rows[-1]) == ("person", 40 // ROWS, 6)
+    (bounds,) = table.bounds
+    assert PrivacyLoss(bounds.epsilon, bounds.delta).epsilon == pytest.approx(epsilon)
+    assert "poisoned persons" in table.verdict() or "No protection" in table.verdict()
+    for persons in (1, 2, 4):
+        rows = with_more(train, persons)
+        found = np.array([request.at(seed=seed).fit(rows).model.predict(test) == test.target for seed in range(150)]).mean(axis=1)
+        assert found.mean() + 4 * found.std() / np.sqrt(len(found)) >= table.low(persons)
+        assert table.low(persons) <= table.low(persons - 1)
+
+
+def test_a_row_of_a_person_is_less_than_a_person():
+    """A certificate of single rows at the row's part, for all rows of a person, is no better than that of the person."""
+    train, test = small_rows(1), small_rows(2)
+    asked = {"draws": 200, "seed": 1, "max_poisoned": 0.5}
+    request = FitRequest.of("pf-tree", epsilon=1.5, max_depth=1, depth=1)
+    persons = certify(request, [(of_persons(train), of_persons(test))], **asked)
+    rows = certify(request.at(epsilon=0.5), [(train, test)], **asked)
+    for count in (1, 2, 3):
+        assert persons.low(count) == pytest.approx(rows.low(ROWS * count), abs=0.02)
+
+
+def test_a_person_reaches_as_many_voters_as_there_are_rows_of_one():
+    train, test = small_rows(1), small_rows(2)
+    request = FitRequest.of("dpa", epsilon=1.0, seed=1)
+    single, of_three = (certify(request, [(of_persons(train, k), of_persons(test, k))], draws=1).bounds[0] for k in (1, ROWS))
+    assert isinstance(single, VoteCertificate)
+    assert of_three.withstands.tolist() == [count // ROWS for count in single.withstands.tolist()]
+
+
 # --- attacks
 
 SCHEMA = Schema(
@@ -384,18 +438,6 @@ def test_an_attack_changes_no_more_than_it_pays_for_and_spends_what_it_has(attac
     np.testing.assert_array_equal(clean.target, table(schema_of("mixed", 3), 120).target)
     few = table(schema_of("mixed", 2), 30)
     assert distance(few, ATTACKS[attack].poison(few, 100, generator(0), 3)) <= 100
-
-
-def test_distance_counts_additions_and_removals_whatever_the_order(rng: np.random.Generator) -> None:
-    data = table(schema_of(), 50)
-    flipped = np.where(np.arange(50) < 3, 1 - data.target, data.target).astype(np.uint8)
-    others = (
-        reordered(data, rng.permutation(50)),
-        data.take(np.arange(43), share=1.0),
-        replace(data, target=flipped),
-        data.take(np.repeat(np.arange(50), 2), share=1.0),
-    )
-    assert [distance(data, other) for other in others] == [0, 7, 6, 50]
 
 
 @slow
