@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import itertools
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -25,6 +27,7 @@ from dpviz.charts.theme import (
     step_variables,
     text_on,
 )
+from tests.support.paths import ROOT
 
 CONFIG = Path(__file__).resolve().parents[2] / ".streamlit" / "config.toml"
 
@@ -114,3 +117,28 @@ def test_contrast_is_that_of_wcag_and_letters_never_start_again() -> None:
     letters = [class_letter(index) for index in range(100)]
     assert len(set(letters)) == 100
     assert (letters[0], letters[25], letters[26], letters[27]) == ("A", "Z", "AA", "AB")
+
+
+# --- drawings and texts do without plotly: the library and its command line are installed without it.
+
+
+CODE = """
+import importlib, pkgutil, sys
+sys.modules["plotly"] = sys.modules["streamlit"] = None  # importing either fails
+import dpviz.charts
+for module in pkgutil.walk_packages(dpviz.charts.__path__, "dpviz.charts."):
+    importlib.import_module(module.name)
+from dpviz.charts.tree.text import rule_list
+from dpviz.results.exports import export
+from dpviz.models.document import model_from_json
+text = open("tests/golden/pf-tree.json", encoding="utf-8").read()
+for name in ("svg", "report"):
+    assert export(name, text).content
+assert rule_list(model_from_json(text))
+"""
+
+
+@pytest.mark.slow
+def test_trees_reports_and_texts_are_drawn_without_plotly() -> None:
+    done = subprocess.run([sys.executable, "-c", CODE], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

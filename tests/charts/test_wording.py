@@ -1,4 +1,7 @@
+from dpviz.charts.data import column_chart, overview
 from dpviz.charts.wording import capital, chance, counted, percent
+from dpviz.evaluation.columns import ColumnLook
+from tests.support.golden_charts import assert_golden
 
 
 def test_numbers_have_one_form_and_percents_never_say_never_or_always_wrongly():
@@ -7,3 +10,17 @@ def test_numbers_have_one_form_and_percents_never_say_never_or_always_wrongly():
     assert [percent(share) for share in (0.9, 0.125, 1)] == ["90%", "12.5%", "100%"]
     assert [counted(number, "row") for number in (0, 1, 12_000)] == ["0 rows", "1 row", "12,000 rows"]
     assert [capital(text) for text in ("", "at ε = 1", "ε = 1")] == ["", "At ε = 1", "ε = 1"]
+
+
+# --- the bars of a column, in the figure, in words and as a table.
+
+
+TEXTS = ColumnLook("answer <b>", 100, 10, ("yes <i>", "y" * 60), (60, 20), n_others=10)
+BINS = ColumnLook("age", 60, 0, ("0 to 5", "5 to 10", "10 to 15"), (10, 20, 30), is_binned=True)
+NONE = ColumnLook("empty", 3, 3, (), ())
+
+
+def test_bars_tables_and_sentences_are_the_reviewed_ones():
+    for look in (TEXTS, BINS):
+        assert_golden(f"data-{look.name[:3]}", column_chart(look))
+    assert_golden("data-overview", overview((TEXTS, BINS, NONE)))

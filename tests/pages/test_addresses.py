@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from streamlit.runtime.state.query_params import QueryParams
@@ -14,7 +13,7 @@ from dpviz.app.learn.lessons import LESSONS
 from dpviz.errors import Cancelled
 from dpviz.evaluation import poisoning, sweep
 from dpviz.learners import get_learner
-from tests.support.pages import PAGES, click, opened, texts
+from tests.support.pages import PAGES, opened, texts
 
 OPENED = [(path.stem, {}) for path in sorted(PAGES.glob("*.py")) if path.stem != "learn"]
 OPENED += [("tree", {"learner": get_learner(name).title}) for name in ("privatree", "pf-forest", "logistic")]
@@ -80,14 +79,3 @@ def test_a_page_opens_whatever_its_settings_are_in_the_address(page, url, monkey
     for shift in range(len(ODD)):
         asked = {name: VALUES[(place + shift) % len(VALUES)] for place, name in enumerate(names)} | url
         assert texts(opened(page, **asked)), asked
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
-def test_a_lesson_leads_to_its_sample_on_a_page_that_opens(lesson):
-    at = click(opened("learn", lesson=lesson.name), "Skip")
-    (way,) = [link for link in at.get("link_button") if "sample" in link.proto.label]
-    asked = dict(parse_qsl(urlsplit(way.proto.url).query))
-    assert asked["data"] == lesson.sample.sample
-    page = urlsplit(way.proto.url).path.rpartition("/")[2]
-    assert texts(opened(page, **asked))

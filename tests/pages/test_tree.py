@@ -1,33 +1,51 @@
+"""The Tree page: a learner of each kind, its node, one person, two trees, other epsilons, and where epsilon goes."""
+
+from __future__ import annotations
+
 import json
 import re
 from dataclasses import replace
 from functools import cache
+from html import escape
+from threading import Event, current_thread
+from typing import Any
 
-import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import dpviz
 from dpviz import model_from_json
-from dpviz.app import split_view
-from dpviz.app.held_out import HeldOut
+from dpviz.app import background, split_view, training
+from dpviz.app.background import Job, Result, Status
+from dpviz.app.held_out import TEST_SHARE
 from dpviz.app.parts import escape_markdown
-from dpviz.app.training import RERUNS as SLOT
+from dpviz.app.person import answer_sentence, leaf_reached
+from dpviz.app.training import PATH, RERUNS
+from dpviz.app.tree_view import SELECTED
 from dpviz.charts.budget import split_of, split_sentence
 from dpviz.charts.publish.test_result import result_sentences
+from dpviz.charts.tree.text import node_in_words
+from dpviz.evaluation import paths
+from dpviz.evaluation.resampling import Resamples
 from dpviz.evaluation.shares import MovableShares
-from dpviz.learners import get_learner
+from dpviz.learners import FitRequest, get_learner
+from dpviz.models.tree import Branch
 from dpviz.results.verdict import ROW
 from dpviz.table.role import DataRole
 from tests.support.pages import (
     OF_EACH_KIND,
+    SHARES,
     after_work,
+    buttons,
     click,
     in_use,
+    job_of,
     opened,
     records,
     refusal,
     said_in_boxes,
     shown,
+    steps_of,
     texts,
     tree_on_screen,
     unfolded,
@@ -108,7 +126,7 @@ def shows_nothing_of_the_rows(test):
 
 
 def test_accuracy_stands_beside_what_a_constant_reaches():
-    test = after_work(opened("tree"), SLOT)
+    test = after_work(opened("tree"), RERUNS)
     (view,) = views(test)
     said, found = json.loads(view.proto.json)["said"], tree_on_screen(test).held_out
     low, high, own = (float(share) for share in re.findall(r"([0-9.]+)%", said["spread"]))
@@ -144,8 +162,8 @@ def test_the_card_follows_the_chosen_node_falls_back_to_one_that_exists_and_no_t
 
 def test_resampling_runs_in_the_background_and_their_count_reaches_the_card():
     test = opened("tree", depth="1", epsilon="10")
-    said = texts(after_work(test, SLOT))
-    (drawn,) = values_in(test, SLOT)
+    said = texts(after_work(test, RERUNS))
+    (drawn,) = values_in(test, RERUNS)
     assert drawn.n_done == 4
     assert f"in {drawn.coming_back(tree_on_screen(test).tree)['']} of 4 reruns" in said
 
@@ -218,20 +236,318 @@ def test_a_forest_shows_its_trees_one_by_one_under_a_line_that_says_how_it_does(
     assert views(test.number_input(key="member").set_value(2).run())[0].proto.json != first
 
 
-def test_accuracy_never_leads_where_a_class_is_rare():
-    known = {"accuracy": 0.97, "balanced_accuracy": 0.5, "auc": 0.61, "majority": 0.97}
-    between = {name: (value - 0.01, value + 0.01) for name, value in known.items()}
-    found = HeldOut(known, between, np.diag([97, 3]))
-    test = unfolded(AppTest.from_function(_measured))
-    test.session_state["found"] = found
-    listed = records(test.run(), "Measures on held-out rows")
-    assert [line["measure"] for line in listed] == ["Balanced accuracy", "Accuracy", "AUC"]
+# --- try one person: the answer is the model's, its path lights up, and nothing typed leaves the session.
 
 
-def _measured():
+def test_the_first_person_is_answered_at_once_and_a_change_lights_the_path_up():
+    test = opened("tree", DataRole.PRIVATE, depth="3")
+    tree = tree_on_screen(test).tree
+    others = {f.name: f.low if hasattr(f, "low") else f.categories[0] for f in tree.schema.features}
+    asked = {tree.schema.feature_names[placed.node.rule.feature] for placed in tree.nodes() if isinstance(placed.node, Branch)}
+
+    def cells():
+        return others | {name: test.session_state[f"person {name}"] for name in asked}
+
+    assert answer_sentence(tree, cells()) in shown(test)
+    number = next(box for box in test.number_input if str(box.key).startswith("person "))
+    number.set_value(number.value + 1).run()
+    assert test.session_state[SELECTED] == ".".join(("root", *leaf_reached(tree, cells())))
+    assert answer_sentence(tree, cells()) in shown(test)
+    assert not [name for name in test.query_params if "person" in name]
+
+
+def form(is_date):
     import streamlit as st
 
-    from dpviz.app.held_out import measured_screen
-    from tests.support.tables import schema_of
+    from dpviz.app.person import person_screen
+    from dpviz.models.tree import Branch, Leaf, ThresholdRule, Tree
+    from dpviz.table.dates import DateFeature
+    from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 
-    measured_screen(st.session_state["found"], schema_of())
+    age, seen = NumericFeature("age", 0, 90, missing_as=10), DateFeature("seen", 2000, 2030, order="dmy")
+    schema = Schema((seen if is_date else age, NumericFeature("dose", 0, 1)), ClassTarget("outcome", ("well", "ill")))
+    inner = Leaf(1) if is_date else Branch(ThresholdRule(1, 0.9), Leaf(1), Leaf(0))
+    tree = Tree(schema, Branch(ThresholdRule(0, 2020 if is_date else 20), Leaf(0), inner))
+    kept = st.session_state.setdefault("tree", tree)
+    person_screen(kept, kept)
+
+
+@pytest.mark.parametrize("is_date", [True, False])
+def test_a_date_is_asked_for_as_it_is_written_and_a_missing_value_where_the_schema_has_a_rule_for_it(is_date):
+    test = unfolded(AppTest.from_function(form, args=(is_date,))).run()
+    assert [box.value for box in test.text_input] == ["01.03.2024"] * is_date
+    assert [box.label for box in test.checkbox] == ["age is missing"] * (not is_date)
+    assert f"Predicted outcome: {'ill' if is_date else 'well'}" in shown(test)
+    for missing in test.checkbox:
+        test.number_input[0].set_value(50).run()
+        assert "Predicted outcome: ill" in shown(test)
+        missing.check().run()
+        assert "Predicted outcome: well" in shown(test)
+
+
+# --- two trees at once: what is pinned, what stands beside it, and that neither costs anything.
+
+
+def at(test: AppTest, epsilon: float) -> AppTest:
+    test.session_state["epsilon"] = epsilon
+    texts(test.run())
+    return test
+
+
+def names(drawn: AppTest | str) -> list[str]:
+    """What the trees in a drawing, by default that of the page, are called; one name for a tree alone."""
+    if isinstance(drawn, AppTest):
+        (view,) = [found for found in drawn.get("bidi_component") if found.key == "tree-view"]
+        drawn = json.loads(view.proto.json)["wide"]
+    return [part.split('"')[1] for part in drawn.split(' role="tree" aria-label=')[1:]]
+
+
+@pytest.fixture
+def looks(monkeypatch) -> list[float]:
+    """The epsilon of every fit of a tree on screen, in order."""
+    found: list[float] = []
+
+    def noted(fit):
+        return lambda asked, *args, **how: found.append(asked.request.settings.epsilon) or fit(asked, *args, **how)
+
+    for name in ("_tree", "_private_tree"):
+        monkeypatch.setattr(training, name, noted(getattr(training, name)))
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("role", [DataRole.SIMULATED, DataRole.PRIVATE])
+def test_the_next_tree_stands_beside_a_pinned_one_until_it_is_unpinned(looks, monkeypatch, role):
+    noted: list[str] = []
+    monkeypatch.setattr(training, "note", lambda loaded, what, *more: noted.append(what))
+    test = at(click(opened("tree", role, depth="2", epsilon="2"), "Pin this tree"), 0.5)
+    seed = "" if role is DataRole.PRIVATE else ", seed 1"
+    first = [f"Pinned: PF-tree, ε = 2, depth 2{seed}", f"Now: PF-tree, ε = 0.5, depth 2{seed}"]
+    assert names(test) == first
+    (table,) = (found.value.to_string() for found in test.table)
+    assert "-1.5" in table
+    if role is DataRole.PRIVATE:
+        assert "ccuracy" not in table
+        assert "held\\-out" not in texts(test)
+        assert not {training.RERUNS, PATH} & {*test.session_state["_work"].jobs}
+    else:
+        assert f"{tree_on_screen(test).held_out.measures['accuracy']:.1%}" in table
+    click(click(test, "Unpin"), "Pin this tree")
+    assert looks == [2.0, 0.5]
+    assert len(noted) == 2 * (role is DataRole.PRIVATE)
+
+
+@pytest.mark.slow
+def test_a_pinned_tree_of_other_rows_is_gone():
+    test = click(opened("tree", depth="2"), "Pin this tree")
+    test.session_state["loaded"] = replace(in_use(DataRole.PUBLIC))
+    assert len(names(test.run())) == 1
+
+
+# --- the tree again: with fresh noise, at every epsilon it is dragged through; nothing a hand may be on moves meanwhile.
+
+
+@pytest.mark.slow
+def test_every_state_drawn_is_the_tree_of_its_epsilon_node_by_node_and_the_one_on_screen_is_among_them():
+    test = after_work(opened("tree", tree="Complete", depth="2", epsilon="0.37"), PATH).run()
+    steps, accuracy = steps_of(test), tree_on_screen(test).held_out.measures["accuracy"]
+    assert [step["value"] for step in steps] == sorted([*paths.EPSILONS, 0.37])
+    rows, _ = in_use(DataRole.SIMULATED).data.split(TEST_SHARE, seed=0)
+    for step in steps:
+        epsilon = step["value"]
+        model = dpviz.fit("pf-tree", rows, epsilon=epsilon, max_depth=2, depth=2, seed=1).model
+        for drawing in (step["wide"], step["narrow"]):  # every node stands in both with what it asks or predicts
+            drawn = dict(re.findall(r'data-path="([^"]+)"[^>]* aria-label="([^"]+)', drawing))
+            assert list(drawn) == sorted(placed.id for placed in model.nodes())
+            for placed in model.nodes():
+                assert drawn[placed.id].startswith(escape(node_in_words(model, placed.path)))
+        assert f"ε = {epsilon:g}: test accuracy" in step["words"]
+        assert f"ε = {epsilon:g} (add/remove one row)" in step["guarantee"]["words"]
+        assert 'class="split"' in step["split"]
+        assert step["said"]["tested"].endswith("this tree alone")
+        assert epsilon != 0.37 or step["said"]["lead"] == f"{accuracy:.1%}"
+
+
+@pytest.mark.slow
+def test_private_rows_learners_without_noise_and_very_deep_trees_have_nothing_to_drag():
+    deep = opened("tree", depth="8", learner="FS tree")
+    for test in (opened("tree", DataRole.PRIVATE), opened("tree", learner="Decision tree (not private)"), deep):
+        assert PATH not in test.session_state["_work"].jobs
+        assert not steps_of(test)
+
+
+@pytest.mark.slow
+def test_fresh_draws_show_features():
+    test = after_work(opened("tree", depth="2", fresh="true", epsilon="0.5"), RERUNS)
+    said = texts(test)
+    assert all(words in said for words in ("is asked about most", "of 4 draws predict what this tree predicts"))
+    assert any("Of 4 draws, those that ask about a feature." in found.proto.body for found in test.get("html"))
+
+
+@pytest.mark.parametrize("is_running", [True, False])
+def test_draws_that_another_session_left_half_done_are_not_shown_while_the_rest_is_made(monkeypatch, is_running):
+    loaded = in_use(DataRole.SIMULATED)
+    half = Resamples((tree_on_screen(opened("tree", depth="2")).tree,), 30)
+    job = Job(lambda progress, stop: None) if is_running else None
+    now = Status((Result(half, complete=False),), (), None, False, job, False, None)
+    monkeypatch.setattr(background, "autostart", lambda *_: now)
+    assert training.resamples_now(FitRequest.of("pf-tree", max_depth=2, depth=2), loaded) is (None if is_running else half)
+
+
+def places(block: Any, path: tuple[int, ...] = ()) -> dict[str, tuple[int, ...]]:
+    """Where the block of every widget stands, by the widget's name."""
+    found = {}
+    for place, child in block.children.items():
+        if hasattr(child, "children"):
+            found |= places(child, (*path, place))
+        elif name := getattr(child, "id", "") or getattr(child.proto, "id", ""):
+            found[name] = path
+    return found
+
+
+def test_no_control_of_the_tree_page_moves_when_draws_and_the_path_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Streamlit makes anew, and so closes, a list whose place has changed."""
+    gate, run = Event(), Job.run
+
+    def after_the_gate(job: Job) -> None:  # draws and paths wait for it; trees do not
+        assert "dpviz_tree" in current_thread().name or gate.wait(60)
+        run(job)
+
+    monkeypatch.setattr(Job, "run", after_the_gate)
+    test = opened("tree", depth="2")
+    early = places(test._tree)
+    gate.set()
+    late = places(after_work(test, RERUNS, PATH)._tree)
+    stayed = early.keys() & late.keys()
+    assert len(stayed) > 15
+    assert {name: (early[name], late[name]) for name in stayed if early[name] != late[name]} == {}
+
+
+# --- below the tree: where epsilon goes, shares moved on the bar, and the map of other shares.
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    """Few draws."""
+    monkeypatch.setattr(split_view, "DRAWS", 3)
+    monkeypatch.setattr(split_view, "DRAWS_LARGE", 2)
+
+
+@pytest.fixture
+def bar(monkeypatch) -> dict[str, Any]:
+    """What the bar was shown last, and what is called when it reports something."""
+    seen: dict[str, Any] = {}
+    monkeypatch.setattr(split_view, "component", lambda *_, **__: lambda **given: seen.update(given))
+    return seen
+
+
+def report(test: AppTest, bar: dict[str, Any], event: str, value: Any) -> None:
+    """The bar reports an event, as it does in a browser: its callback runs, then the page."""
+    state: dict[str, Any] = {split_view.KEY: {event: value}}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(split_view.st, "session_state", state)
+        bar[f"on_{event}_change"]()
+    for key in state.keys() - {split_view.KEY}:
+        test.session_state[key] = state[key]
+    texts(test.run())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "url", "chosen"),
+    [
+        ("pf-tree", {"depth": "4"}, [0.25, 0.75]),  # two choices of two levels each
+        ("pf-tree", {"depth": "3", "pf-tree.lookahead": "1"}, [0.2, 0.3, 0.5]),
+        ("privatree", {}, [0.1, 0.3, 0.6]),
+        ("privatree-star", {}, [0.3, 0.7]),  # whose quantiles have no share
+    ],
+)
+def test_shares_moved_on_the_bar_are_those_of_the_next_tree_until_the_rule_is_asked_for_again(name, url, chosen, bar):
+    test = opened("tree", **(with_few_trees(name) | url))
+    by_rule = bar["data"]
+    for odd in (None, [], [1.0], [0.5, 0.25, 0.25, 0.0], "0.5,0.5", {"0": 1}):  # what no bar reports
+        report(test, bar, "shares", odd)
+    assert not bar["data"]["byHand"]
+    assert len(by_rule["shares"]) == len(by_rule["names"]) == len(chosen)
+    report(test, bar, "shares", chosen)
+    assert bar["data"]["byHand"]
+    assert bar["data"]["shares"] == pytest.approx(chosen, abs=1e-3)
+    plan = tree_on_screen(test).result.plan
+    assert "you" in {share.set_by for share in plan.shares}
+    if name == "pf-tree":  # levels that are one choice pay their shares at once
+        assert [share.epsilon for share in plan.shares] == pytest.approx(chosen, abs=1e-3)
+    else:
+        assert plan.of("leaf", plan.depth) == pytest.approx(chosen[-1] * plan.epsilon, rel=1e-3)
+    report(test, bar, "rule", True)
+    assert bar["data"]["shares"] == pytest.approx(by_rule["shares"])
+    assert not bar["data"]["byHand"]
+
+
+def test_a_level_share_needs_a_fixed_depth_and_not_all_weights_may_be_zero():
+    test = opened("tree")
+    assert test.toggle(key="pf-tree.level_shares.by-hand").disabled
+    test.selectbox(key="depth").set_value("3").run()
+    test.toggle(key="pf-tree.level_shares.by-hand").set_value(True).run()
+    test.number_input(key="pf-tree.level_shares.depth 1").set_value(2.0).run()
+    plan = tree_on_screen(test).result.plan
+    assert [share.levels for share in plan.shares] == [1, 2]  # two levels are one choice, which pays both their shares
+    assert [share.epsilon for share in plan.shares] == pytest.approx([0.25, 0.75])
+    assert {share.set_by for share in plan.shares} == {"you"}
+    for level in range(3):
+        test.number_input(key=f"pf-tree.level_shares.depth {level}").set_value(0.0).run()
+    assert "not all 0" in dict(said_in_boxes(test))["error"]
+
+
+# --- the share map
+
+
+def map_page(name: str = "privatree", **url: str) -> AppTest:
+    """The Tree page with the map open and there."""
+    test = opened("tree", open_boxes=[SHARES], **(with_few_trees(name) | url))
+    return after_work(test, split_view.MAP)
+
+
+def maps(test: AppTest) -> list[str]:
+    """What the maps are drawn from."""
+    return [chart.proto.spec for chart in test.get("plotly_chart") if "Training accuracy" in chart.proto.alt]
+
+
+@pytest.mark.slow
+def test_a_point_of_a_line_for_two_shares_can_be_used():
+    test = map_page("privatree-corrected")
+    (point,) = (words for words in test.selectbox(key="lab-map-point").options if words.startswith("levels (30%)"))
+    test.selectbox(key="lab-map-point").select(point).run()
+    click(test, "Use these shares")
+    assert [test.number_input(key=f"privatree-corrected.shares.{part}").value for part in ("node", "leaf")] == [30.0, 70.0]
+    plan = tree_on_screen(test).result.plan
+    assert plan.of("leaf", plan.depth) == pytest.approx(0.7 * plan.epsilon)
+
+
+@pytest.mark.slow
+def test_shares_of_levels_fix_the_depth_and_do_not_make_the_map_stale_which_another_epsilon_does():
+    test = map_page("pf-tree", epsilon="0.5")
+    (found,) = values_in(test, split_view.MAP)
+    job = job_of(test, split_view.MAP)
+    click(test, "Use these shares")
+    plan = tree_on_screen(test).result.plan
+    assert found.movable.request.settings.depth == "auto"
+    assert plan.depth == sum(found.movable.levels) == int(test.selectbox(key="depth").value)
+    assert {share.set_by for share in plan.shares} == {"you"}
+    assert "in use" in maps(test)[0]
+    test.selectbox(key="depth").set_value("4").run()  # the map stays, and is of fewer levels than there are shares now
+    assert "automatic choice" in maps(test)[0]
+    test = map_page("pf-tree", depth="3")
+    test.toggle(key="pf-tree.level_shares.by-hand").set_value(True).run()
+    assert not any("stale" in text for _, text in said_in_boxes(test))
+    job = job_of(test, split_view.MAP)
+    test.session_state["epsilon"] = 0.3
+    test.run()
+    assert any("stale" in text for _, text in said_in_boxes(test))
+    assert job_of(test, split_view.MAP) in (None, job)
+
+
+def test_there_is_no_map_of_private_rows():
+    test = opened("tree", DataRole.PRIVATE, open_boxes=[SHARES], depth="2")
+    assert "No map for private rows" in texts(test)
+    assert not [label for label in buttons(test) if label.startswith("Compute the map")]
+    assert split_view.MAP not in test.session_state["_work"].jobs

@@ -35,9 +35,7 @@ def test_a_new_register_holds_what_was_declared_for_its_owners_eyes(register):
     (found,) = register.data_sets()
     assert (found.unit, found.rows_per_unit, found.epsilon_cap, found.delta_cap) == ("one patient", 1, 1.0, 0.0)
     assert (found.role, found.declared[-6:], register.releases()) == (DataRole.PRIVATE, "+00:00", ())
-    assert not {path.stat().st_mode & 0o077 for path in (register.path, register.path.parent, key_path(register.path))} - {
-        0
-    }
+    assert not {path.stat().st_mode & 0o077 for path in (register.path, register.path.parent, key_path(register.path))} - {0}
 
 
 def test_a_clock_that_goes_back_changes_no_order_and_no_sum(register, monkeypatch):
