@@ -1,6 +1,7 @@
 """What every model shares: the interface, and the check that rows fit it."""
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any, Protocol, runtime_checkable
 
@@ -56,8 +57,18 @@ class Voting:
     """Mixin: a model whose members vote."""
 
     @abstractmethod
+    def labels_by_member(self, data: EncodedDataset) -> Iterator[np.ndarray]:
+        """Class codes of shape (n_rows,), member by member."""
+
     def votes(self, data: EncodedDataset) -> np.ndarray:
         """Votes for each class: int64 of shape (n_rows, n_classes). Raises SchemaError for other columns."""
+        schema: Schema = self.schema  # type: ignore[attr-defined]  # of the model
+        require_same_columns(schema, data.schema)
+        n_classes = len(schema.classes)
+        counts, places = np.zeros(data.n_rows * n_classes, dtype=np.int64), np.arange(data.n_rows) * n_classes
+        for labels in self.labels_by_member(data):
+            counts[places + labels] += 1
+        return counts.reshape(data.n_rows, n_classes)
 
     def predict(self, data: EncodedDataset) -> np.ndarray:
         """Class codes of shape (n_rows,), uint8: most votes, the lowest code among equals."""

@@ -6,11 +6,12 @@ of any other leaf is a function of a secret key and the leaf. Whoever sees the l
 of this kind predicts and is not published.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from dpviz.models.base import OfArrays, Voting, require_same_columns
+from dpviz.models.base import OfArrays, Voting
 from dpviz.models.boxes import Boxes, nth_free
 from dpviz.models.packed_forest import values_of
 from dpviz.table.dataset import EncodedDataset
@@ -84,15 +85,11 @@ class HashedForest(OfArrays, Voting):
 
     kind = "hashed-forest"
 
-    def votes(self, data: EncodedDataset) -> np.ndarray:
-        """Trees that choose each class: int64 of shape (n_rows, n_classes)."""
-        require_same_columns(self.schema, data.schema)
-        votes = np.zeros((data.n_rows, len(self.schema.classes)), dtype=np.int64)
-        values, rows = values_of(data), np.arange(data.n_rows)
-        for key in self.keys:
-            leaves = leaves_reached(self.schema, self.depth, values, np.full(data.n_rows, key))
-            votes[rows, self._labels_of(leaves)] += 1
-        return votes
+    def labels_by_member(self, data: EncodedDataset) -> Iterator[np.ndarray]:
+        """As each tree predicts."""
+        values = values_of(data)
+        reached = (leaves_reached(self.schema, self.depth, values, np.full(data.n_rows, key)) for key in self.keys)
+        return map(self._labels_of, reached)
 
     def _labels_of(self, leaves: np.ndarray) -> np.ndarray:
         others = mix(leaves ^ mix(np.array([self.label_key], dtype=np.uint64)))

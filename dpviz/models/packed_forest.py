@@ -150,19 +150,24 @@ class PackedForest(OfPackedTrees, Voting):
 
     kind = "packed-forest"
 
+    def labels_by_member(self, data: EncodedDataset) -> Iterator[np.ndarray]:
+        """As each tree predicts."""
+        return (self.labels[leaf] for leaf in self._leaves(data))
+
     def votes(self, data: EncodedDataset) -> np.ndarray:
         """Trees that choose each class, or the sum of noisy counts: int64 of shape (n_rows, n_classes)."""
+        if self.tallies is None:
+            return super().votes(data)
         require_same_columns(self.schema, data.schema)
-        values, n_classes = values_of(data), len(self.schema.classes)
-        votes = np.zeros((data.n_rows, n_classes), dtype=np.int64)
-        rows = np.arange(data.n_rows)
-        for root in self.splits.roots:
-            leaf = self.splits.leaf_of(values, np.full(data.n_rows, root))
-            if self.tallies is None:
-                votes[rows, self.labels[leaf]] += 1
-            else:
-                votes += self.tallies[leaf]
+        votes = np.zeros((data.n_rows, len(self.schema.classes)), dtype=np.int64)
+        for leaf in self._leaves(data):
+            votes += self.tallies[leaf]
         return votes
+
+    def _leaves(self, data: EncodedDataset) -> Iterator[np.ndarray]:
+        """The leaf that each row reaches, tree by tree."""
+        values = values_of(data)
+        return (self.splits.leaf_of(values, np.full(data.n_rows, root)) for root in self.splits.roots)
 
     def leaf(self, number: int) -> End:
         """As of a tree, with its counts where they were released."""

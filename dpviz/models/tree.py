@@ -218,15 +218,9 @@ class Forest(Voting):
             if tree.schema is not self.schema:
                 require_same_columns(self.schema, tree.schema)
 
-    def votes(self, data: EncodedDataset) -> np.ndarray:
-        """Trees that choose each class: int64 of shape (n_rows, n_classes). Raises SchemaError for other columns."""
-        require_same_columns(self.schema, data.schema)
-        n_classes = len(self.schema.classes)
-        counts = np.zeros(data.n_rows * n_classes, dtype=np.int64)
-        places = np.arange(data.n_rows) * n_classes
-        for tree in self.trees:
-            counts[places + tree.predict(data)] += 1
-        return counts.reshape(data.n_rows, n_classes)
+    def labels_by_member(self, data: EncodedDataset) -> Iterator[np.ndarray]:
+        """As each tree predicts."""
+        return (tree.predict(data) for tree in self.trees)
 
 
 def _fill(node: Node, columns: tuple[np.ndarray, ...], rows: np.ndarray | None, found: np.ndarray) -> None:

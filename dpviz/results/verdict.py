@@ -202,31 +202,25 @@ def verdict(
     A violated claim whose ledger is no larger refutes the ledger too (a step costs more than it says): then nothing is said to
     be bounded. A larger finite ledger is still a bound, only not the one that is claimed.
     """
-    return replace(_without_risk(claim, guarantee, released, why_not, unit), risk=risk)
-
-
-def _without_risk(claim: Claim, guarantee: PrivacyLoss, released: bool, why_not: str, unit: Unit) -> Verdict:
     larger = not (guarantee.epsilon <= claim.epsilon and guarantee.delta <= claim.delta)
     proven = guarantee if larger or claim.verdict != "violated" else NO_BOUND
+
+    def said(kind: Kind, headline: str, because: str, loss: PrivacyLoss) -> Verdict:
+        return Verdict(kind, headline, because, loss, unit, risk)
+
     if claim.verdict == "none":
-        return Verdict("none", "Not guaranteed, because it is not private", claim.because, NO_BOUND, unit)
+        return said("none", "Not guaranteed, because it is not private", claim.because, NO_BOUND)
     if claim.is_sound and not larger and guarantee.is_finite:
-        return _of_a_sound_claim(claim, guarantee, released, why_not, unit)
-    kind: Kind = "violated" if claim.verdict == "violated" else "unproven"
-    fate = "violated" if kind == "violated" else "not proven"
-    asked = loss_text(claim.loss, unit)
-    headline = f"Not guaranteed, because the claim of {asked} is {fate}"
+        text = loss_text(guarantee, unit)
+        if why_not:
+            return said(
+                "uncovered", f"Not guaranteed, because {why_not}", f"{claim.because} Its steps add up to {text}.", NO_BOUND
+            )
+        headline = f"Guaranteed: {text}" if released else f"Would be guaranteed if released: {text}"
+        return said("released" if released else "would", headline, claim.because, guarantee)
+    is_violated = claim.verdict == "violated"
+    fate = "violated" if is_violated else "not proven"
+    headline = f"Not guaranteed, because the claim of {loss_text(claim.loss, unit)} is {fate}"
     if proven.is_finite:
         headline += f"; the steps prove {loss_text(proven, unit)}"
-    return Verdict(kind, headline, claim.because, proven if proven.is_finite else NO_BOUND, unit)
-
-
-def _of_a_sound_claim(claim: Claim, guarantee: PrivacyLoss, released: bool, why_not: str, unit: Unit) -> Verdict:
-    said = loss_text(guarantee, unit)
-    if why_not:
-        return Verdict(
-            "uncovered", f"Not guaranteed, because {why_not}", f"{claim.because} Its steps add up to {said}.", NO_BOUND, unit
-        )
-    if released:
-        return Verdict("released", f"Guaranteed: {said}", claim.because, guarantee, unit)
-    return Verdict("would", f"Would be guaranteed if released: {said}", claim.because, guarantee, unit)
+    return said("violated" if is_violated else "unproven", headline, claim.because, proven if proven.is_finite else NO_BOUND)

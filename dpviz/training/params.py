@@ -33,20 +33,15 @@ class Control:
     @property
     def allowed(self) -> str:
         """What is allowed, in words that follow "must be"."""
-        match self.kind:
-            case "flag":
-                return "True or False"
-            case "choice":
-                return f"one of {', '.join(option if option.isdigit() else repr(option) for option in self.options)}"
-            case "shares":
-                count = f"{len(self.parts)} " if self.parts else ""
-                return f"None or a sequence of {count}non-negative numbers, not all 0"
-            case "classes":
-                return "None or a sequence of positive numbers, one per class"
-            case "whole":
-                return f"a whole number in [{self.low:g}, {self.high:g}]"
-            case _:
-                return f"a number in [{self.low:g}, {self.high:g}]"
+        count = f"{len(self.parts)} " if self.parts else ""
+        return {
+            "flag": "True or False",
+            "choice": f"one of {', '.join(option if option.isdigit() else repr(option) for option in self.options)}",
+            "shares": f"None or a sequence of {count}non-negative numbers, not all 0",
+            "classes": "None or a sequence of positive numbers, one per class",
+            "whole": f"a whole number in [{self.low:g}, {self.high:g}]",
+            "number": f"a number in [{self.low:g}, {self.high:g}]",
+        }[self.kind]
 
     def accepts(self, value: Any) -> bool:
         """True if `value` is allowed."""
@@ -66,17 +61,9 @@ class Control:
 
     def settled(self, value: Any) -> Any:
         """An accepted `value` in the one type in which it is kept: from NumPy's numbers, or 3.0 for a whole 3, for example."""
-        match self.kind:
-            case "whole":
-                return int(value)
-            case "number":
-                return float(value)
-            case "choice":
-                return str(value)
-            case "shares" | "classes":
-                return None if value is None else tuple(map(float, value))
-            case _:
-                return value
+        if self.kind in ("shares", "classes"):
+            return None if value is None else tuple(map(float, value))
+        return {"whole": int, "number": float, "choice": str, "flag": bool}[self.kind](value)
 
     def _are_shares(self, value: Any) -> bool:
         if not isinstance(value, (tuple, list)) or (self.parts and len(value) != len(self.parts)):
