@@ -55,7 +55,9 @@ class PackedTrees(OfArrays):
     def n_children(self) -> np.ndarray:
         """Children of every node, int64 of shape (n_nodes,)."""
         sizes = np.array([len(f.categories) if isinstance(f, CategoricalFeature) else 2 for f in self.schema.features])
-        return np.where(self.feature == LEAF, 0, np.where(np.isnan(self.threshold), sizes[self.feature], 2))
+        found, inner = np.zeros(len(self.feature), dtype=np.int64), np.flatnonzero(self.feature != LEAF)
+        found[inner] = np.where(np.isnan(self.threshold[inner]), sizes[self.feature[inner]], 2)
+        return found
 
     def children(self, node: int) -> range:
         """The children of one node."""
@@ -65,22 +67,30 @@ class PackedTrees(OfArrays):
         by_category = np.isnan(self.threshold[node]) and isinstance(declared, CategoricalFeature)
         return range(first, first + (len(declared.categories) if by_category else 2))  # type: ignore[union-attr]
 
-    @cached_property
+    @property
     def tree(self) -> np.ndarray:
-        """Which tree each node belongs to, int32 of shape (n_nodes,): one ends with the node that leaves none open."""
-        n_open = np.minimum.accumulate(np.cumsum(self.n_children() - 1))
-        return np.append(0, -np.minimum(n_open[:-1], 0)).astype(np.int32)[: len(self.feature)]
+        """Which tree each node belongs to, int32 of shape (n_nodes,)."""
+        return self._places[0]
+
+    @property
+    def first_child(self) -> np.ndarray:
+        """The first child of every node, int64 of shape (n_nodes,); the others follow. 0 at a leaf."""
+        return self._places[1]
+
+    @cached_property
+    def _places(self) -> tuple[np.ndarray, np.ndarray]:
+        """(tree, first child) of every node: a tree ends with the node that leaves none open."""
+        n_children = self.n_children()
+        ends = n_children.cumsum()
+        n_open = np.minimum.accumulate(ends - np.arange(1, len(ends) + 1))
+        tree = np.zeros(len(ends), dtype=np.int32)
+        np.negative(np.minimum(n_open[:-1], 0), out=tree[1:], casting="unsafe")
+        return tree, np.where(n_children > 0, ends - n_children + tree + 1, 0)
 
     @cached_property
     def roots(self) -> np.ndarray:
         """The first node of every tree, shape (n_trees,)."""
         return np.flatnonzero(np.diff(self.tree, prepend=-1))
-
-    @cached_property
-    def first_child(self) -> np.ndarray:
-        """The first child of every node, int64 of shape (n_nodes,); the others follow. 0 at a leaf."""
-        n_children = self.n_children()
-        return np.where(n_children > 0, np.cumsum(n_children) - n_children + self.tree + 1, 0)
 
     @cached_property
     def leaves(self) -> np.ndarray:
