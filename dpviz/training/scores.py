@@ -33,7 +33,7 @@ from dpviz.privacy.sensitivity import COUNT, Sensitivity
 SCALE = 1024
 #: Of whole numbers below this, float64 holds the quotient so closely that no rounding reaches the next whole number.
 _EXACT = 1 << 53
-#: Above this many rows n^2 would overflow int64.
+#: Above this many rows n^2 would overflow int64; units of rows, where classes are weighed.
 MOST_ROWS = 3_000_000_000
 
 IMPURITY = Sensitivity(
@@ -64,6 +64,11 @@ class Weighing:
         return cls(units, Sensitivity(SCALE * largest, True, because), Sensitivity(largest, True, because))
 
     @property
+    def largest(self) -> int:
+        """Of all classes."""
+        return 1 if self.units is None else int(self.units.max())
+
+    @property
     def key(self) -> bytes:
         """Equal for equal units."""
         return b"" if self.units is None else self.units.tobytes()
@@ -91,16 +96,22 @@ def half_impurity(counts: np.ndarray, scale: int = SCALE, *, axis: int = -1) -> 
 def impurity_utilities(left: np.ndarray, total: np.ndarray) -> np.ndarray:
     """-(half impurity of both children), int64 of shape (n_candidates,); `left` has shape (n_candidates, n_classes).
 
-    Raises DpvizError above MOST_ROWS rows.
+    Raises DpvizError as `require_scorable`.
     """
-    require_scorable(total)
+    require_scorable(int(total.sum()))
     return -(half_impurity(left) + half_impurity(total - left))
 
 
-def require_scorable(total: np.ndarray) -> None:
-    """Raise DpvizError above MOST_ROWS rows (units of rows, where classes are weighed), whose squares overflow."""
-    if total.sum() > MOST_ROWS:
-        raise DpvizError(f"More than {MOST_ROWS:,} rows cannot be scored exactly.", remedy="Train on a part of the rows.")
+def require_scorable(units: int) -> None:
+    """Raise DpvizError where there are more units of rows than MOST_ROWS, whose squares overflow.
+
+    A learner asks for all rows, as if each were of the heaviest class, before anything is drawn: so whether it refuses depends on
+    their number alone.
+    """
+    if units > MOST_ROWS:
+        what = f"At most {MOST_ROWS:,} rows can be scored exactly; with class weights, where one counts up to {HEAVIEST} times, "
+        what += f"{MOST_ROWS // HEAVIEST:,}."
+        raise DpvizError(what, remedy="Train on a part of the rows.")
 
 
 def labelled_utilities(left: np.ndarray, total: np.ndarray, repeats: int) -> np.ndarray:

@@ -58,10 +58,8 @@ class TreeScore:
     @property
     def width(self) -> BoundedRangeSensitivity:
         """How much one row changes it."""
-        largest = 1 if self.weighing.units is None else int(self.weighing.units.max())
-        return BoundedRangeSensitivity(
-            SCALE * largest, "one leaf gains a row: correct rows and minus half the impurity, in a convex combination"
-        )
+        because = "one leaf gains a row: correct rows and minus half the impurity, in a convex combination"
+        return BoundedRangeSensitivity(SCALE * self.weighing.largest, because)
 
     def utilities(self, node: CountedNode) -> TwoLevelUtilities:
         """Of all trees at a node."""
@@ -85,7 +83,7 @@ class _Trees:
         self._score, self._units, self._node = score, score.weighing.units, node
         if "distinct pairs" not in node.known:
             node.counts("pairs")  # first: the other counts follow from them
-        require_scorable(score.weighing.counts(node.class_counts))
+        require_scorable(int(score.weighing.counts(node.class_counts).sum()))
 
     @cached_property
     def _distinct(self) -> tuple[np.ndarray, np.ndarray]:

@@ -49,7 +49,15 @@ from dpviz.training.growing import INCLUDED, LEAF_COUNTS, Decision, Label, Split
 from dpviz.training.median_splits import MedianSplitter, places_of, rank_units
 from dpviz.training.nodes import CountedNode
 from dpviz.training.params import Settings, choice, per_class, share_weights
-from dpviz.training.scores import SCALE, Weighing, best_correct_rows, impurity_utilities, labelled_utilities, locate_labelled
+from dpviz.training.scores import (
+    SCALE,
+    Weighing,
+    best_correct_rows,
+    impurity_utilities,
+    labelled_utilities,
+    locate_labelled,
+    require_scorable,
+)
 from dpviz.training.two_levels import TreeScore, fit_into_memory, locate_below
 
 NAME = "pf-tree"
@@ -285,8 +293,9 @@ def prepare(data: Rows, plan: BudgetPlan, params: Params, source: NoiseSource) -
     """A complete tree of `plan.depth` levels."""
     if isinstance(data.schema.target, NumericTarget):
         return _prepare_numbers(data, plan, source)
-    correct = correct_units(data.schema.n_public, plan.epsilon)
-    choosing = _Choosing(multiscale_grid(data.schema), Weighing.of(params.class_weights), correct, source)
+    correct, weighing = correct_units(data.schema.n_public, plan.epsilon), Weighing.of(params.class_weights)
+    require_scorable(data.n_rows * weighing.largest)
+    choosing = _Choosing(multiscale_grid(data.schema), weighing, correct, source)
     shares = {share.level: share for share in plan.shares}
 
     def step(node: CountedNode) -> Decision:

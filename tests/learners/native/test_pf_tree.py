@@ -12,15 +12,17 @@ import pytest
 import dpviz
 from dpviz.accounting.events import BoundedRange, PureDP, walk
 from dpviz.accounting.plan import BudgetPlan
-from dpviz.errors import ParameterError
+from dpviz.errors import DpvizError, ParameterError
 from dpviz.evaluation.audit.exact import Universe
 from dpviz.evaluation.audit.verify import verify
 from dpviz.learners import FitRequest
 from dpviz.learners.native import pf_tree
 from dpviz.models.tree import Leaf
+from dpviz.privacy.source import Simulation
 from dpviz.privacy.two_levels import TwoLevelChoice
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+from dpviz.training import scores
 from dpviz.training.params import Settings
 from tests.support.planted import GROWING
 from tests.support.tables import schema_of, table
@@ -174,6 +176,25 @@ def test_weighed_choices_keep_the_ledger_and_hold():
     found = verify(GROWING, epsilon=1.0, universes=(Universe((2,), depth=2, max_rows=3),), class_weights=(1, 3))
     assert (found.verdict, found.composed) == ("holds", 1.0)
     assert found.log_ratio > 0.5
+
+
+class NoDraw(Simulation):
+    """A source of which nothing may be asked."""
+
+    def draw(self, mechanism, values):
+        raise AssertionError("a draw")
+
+
+@pytest.mark.parametrize("asked", [{"leaves": "honest"}, {"lookahead": 1}, {"depth": 3}])
+def test_too_many_rows_are_refused_by_their_number_alone_before_anything_is_drawn(asked, monkeypatch):
+    """With class weights each counts as one of the heaviest class, whatever the classes of the rows are."""
+    monkeypatch.setattr(scores, "MOST_ROWS", 2000)
+    schema = schema_of("categories")
+    for weights, n_rows in ((None, 2000), ((1, 3), 20)):
+        few, many = (of_target(table(schema, n), np.zeros(n)) for n in (n_rows, n_rows + 1))
+        assert fit(few, **{"epsilon": 1.0, "depth": 2, "class_weights": weights, "seed": 1, **asked}).model
+        with pytest.raises(DpvizError, match=r"^At most 2,000 rows can be scored exactly; with class weights.* 20\."):
+            fit(many, **{"epsilon": 1.0, "depth": 2, "class_weights": weights, "source": NoDraw(1), **asked})
 
 
 # --- its shape
