@@ -117,7 +117,7 @@ def test_the_most_rows_that_are_allowed_do_not_overflow_and_units_are_whole():
     for parts in (3, 100):
         node = np.full(parts, MOST_ROWS // parts)
         assert half_impurity(node) == counts.half_impurity(node, SCALE) > 0
-    with pytest.raises(DpvizError, match="At most 3,000,000,000 rows can be scored exactly; with class weights.* 30,000,000"):
+    with pytest.raises(DpvizError, match=r"At most 3,000,000,000 rows can be scored exactly; with class weights.* 30,000,000"):
         impurity_utilities(np.zeros((1, 2), dtype=np.int64), np.array([MOST_ROWS, 1]))
     assert Weighing.of((1.0, 4.0)).units.tolist() == [25, 100]
     assert Weighing.of((1.0, 1e6)).units.tolist() == [1, 100]
