@@ -76,7 +76,7 @@ def _plain(value: Any) -> Any:
 
 
 FORMAT = "dpviz-schema/1"
-_OWN_FIELDS = ("person", "rows_per_person", "decimal", "source")
+_OWN_FIELDS = ("person", "decimal", "source", "rows_per_person")
 LONGEST_NAME = 10_000
 MOST_ROWS_PER_PERSON = 2**31 - 1
 MAX_CLASSES, LEAST_WIDTH = 100, 1e-290  # narrower ranges take quotients of differences beyond the floating-point range
@@ -276,10 +276,7 @@ class Schema:
         """All of it as one line, equal for equal schemas. It holds what was read from the data: for digests and caches only."""
         features = ", ".join(feature.key for feature in self.features) + "," * (len(self.features) == 1)
         more = f"n_public={self.n_public!r}, read_from_data={self.read_from_data!r}"
-        more += f", person={self.person!r}" if self.person else ""
-        more += f", decimal={self.decimal!r}" if self.decimal else ""
-        more += f", source={self.source!r}" if self.source else ""
-        more += f", rows_per_person={self.rows_per_person!r}" if self.rows_per_person > 1 else ""
+        more += "".join(f", {name}={value!r}" for name, value in self._own.items())
         return f"Schema(features=({features}), target={self.target.key}, {more})"
 
     @property
@@ -344,11 +341,13 @@ class Schema:
             "target": self.target.to_dict(),
             "n_public": self.n_public,
             "read_from_data": list(self.read_from_data),
-            **({"person": self.person} if self.person else {}),
-            **({"decimal": self.decimal} if self.decimal else {}),
-            **({"source": self.source} if self.source else {}),
-            **({"rows_per_person": self.rows_per_person} if self.rows_per_person > 1 else {}),
+            **self._own,
         }
+
+    @property
+    def _own(self) -> dict[str, Any]:
+        """What it says of itself and of no column, as far as it says more than nothing: older schemas have none of it."""
+        return {name: value for name in _OWN_FIELDS if (value := getattr(self, name)) not in (None, "", 1)}
 
     def to_json(self) -> str:
         """Indented JSON that people can read and edit."""

@@ -12,7 +12,6 @@ from dpviz.randomness import generator
 from dpviz.table.candidates import (
     FEW_ROWS,
     QUARTERS,
-    CandidateGrid,
     ThresholdCells,
     bin_column,
     equal_width_grid,
@@ -22,7 +21,6 @@ from dpviz.table.candidates import (
     prefix_candidates,
     thresholds_candidates,
 )
-from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.training.growing import rule_of
 from tests.support.oracles import counts
@@ -143,14 +141,6 @@ def test_candidates_are_numbered_in_order_and_send_left_what_their_rule_says(mak
         expected = [counts.goes_left(rule, value) for value in data.columns[feature]]
         assert grid.features[feature].left_bins(index)[bins[feature]].tolist() == expected
         assert rule.goes_left(data.columns[feature]).tolist() == expected
-
-
-def test_each_grid_has_bins_of_its_own():
-    schema = Schema((NumericFeature("x", 0, 10),), TARGET)
-    data = EncodedDataset(schema, (np.array([1.0, 6.0]),), np.zeros(2, dtype=np.uint8))
-    moved = CandidateGrid(schema, (thresholds_candidates([7.0]),), "equal width 2")
-    grids = equal_width_grid(schema, 2), equal_width_grid(schema, 10), moved
-    assert [grid.bin(data)[0].tolist() for grid in grids] == [[0, 1], [0, 5], [0, 0]]
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,12 @@
 """A date becomes a number by its text and its declared rule."""
 
-import json
-
 import numpy as np
 import pandas as pd
-import pytest
 
 import dpviz
-from dpviz.errors import DpvizError, SchemaError
 from dpviz.table.cells import ORDERS
 from dpviz.table.dates import DateFeature
 from dpviz.table.schema import ClassTarget, Schema
-from dpviz.table.schema_json import schema_from_json
 
 
 def numbers(texts, **rule) -> list[float]:
@@ -49,14 +44,3 @@ def test_rows_with_dates_are_encoded_clipped_and_trained_on():
     result = dpviz.fit("pf-tree", data, epsilon=5, max_depth=1, seed=0)
     frame = pd.DataFrame({"when": pd.to_datetime(["2009-01-01", "2019-12-31"]), "day": ["1.1.2015", "2.1.2015"]})
     assert result.predict(frame).tolist() == ["n", "p"]
-
-
-@pytest.mark.parametrize("rule", [{"part": "hour"}, {"since": "2020-02-30"}, {"order": "ydm"}, {"part": "days", "since": 3}])
-def test_a_rule_that_is_none_is_refused(rule):
-    with pytest.raises(SchemaError) as caught:
-        DateFeature("when", 0, 1, **rule)
-    assert caught.value.remedy
-    document = SCHEMA.to_dict()
-    document["features"][0] |= rule
-    with pytest.raises(DpvizError):
-        schema_from_json(json.dumps(document))

@@ -1,6 +1,5 @@
 """The claim about persons: one person more or less changes at most that person's rows, and no more of them than are kept."""
 
-import json
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,13 +14,9 @@ import pyarrow as pa
 import pytest
 
 import dpviz
-from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.errors import DocumentError, ParameterError, SchemaError
-from dpviz.io.exports.contract import ExportInput
-from dpviz.io.results import result_from_json
+from dpviz.errors import ParameterError, SchemaError
 from dpviz.privacy.random_assignment import RandomAssignment
 from dpviz.randomness import generator
-from dpviz.results.document import statement_of
 from dpviz.results.verdict import Unit
 from dpviz.table import encode as module
 from dpviz.table.columns import Column
@@ -57,24 +52,17 @@ def is_without(shorter: list, longer: list, most: int) -> bool:
     return len(longer) - len(shorter) <= most and all(row in rest for row in shorter)
 
 
-def broken_cases(count: int, seed: int, monkeypatch) -> list:
-    rng, found = generator(seed), []
-    for _ in range(count):
-        names = [None, "a", "b", "c", "new"]
+@pytest.mark.slow
+def test_a_person_more_or_less_changes_at_most_that_many_rows_all_of_that_person(monkeypatch):
+    rng, names = generator(1), [None, "a", "b", "c", "new"]
+    for _ in range(300):
         rows = [
             (names[rng.integers(5)], str(rng.integers(100)), ("n", "p", "?x")[rng.integers(3)], rng.random())
             for _ in range(rng.integers(1, 16))
         ]
         most = int(rng.integers(1, 4))
         with_person, without = used(rows, most, monkeypatch), used([row for row in rows if row[0] != "new"], most, monkeypatch)
-        if not is_without(without, with_person, most):
-            found.append((rows, most))
-    return found
-
-
-@pytest.mark.slow
-def test_a_person_more_or_less_changes_at_most_that_many_rows_all_of_that_person(monkeypatch):
-    assert broken_cases(300, 1, monkeypatch) == []
+        assert is_without(without, with_person, most), (rows, most)
 
 
 def test_a_row_more_of_a_person_changes_rows_of_that_person_alone(monkeypatch):
@@ -94,11 +82,8 @@ def test_every_choice_of_a_person_s_rows_is_equally_likely(monkeypatch):
     counts = Counter(tuple(np.flatnonzero(chosen_rows(persons, 2))) for _ in range(6000))
     assert set(counts) == {tuple(sorted((*pair, 1, 4))) for pair in combinations((0, 2, 3, 5), 2)}
     assert max(abs(count - 1000) for count in counts.values()) < 5 * np.sqrt(1000 * 5 / 6)
-
-
-def test_an_assignment_of_a_release_comes_from_the_operating_system():
-    chosen = {tuple(chosen_rows(np.zeros(200, dtype=int), 100)) for _ in range(3)}
-    assert len(chosen) == 3
+    monkeypatch.undo()
+    assert len({tuple(chosen_rows(np.zeros(200, dtype=int), 100)) for _ in range(3)}) == 3, "drawn by the operating system"
 
 
 ROWS = b"who,x,y\n" + b"".join(b"%d,%d,%s\n" % (k // 5, k % 90, (b"n", b"p")[k % 90 > 40]) for k in range(500))
@@ -145,21 +130,6 @@ def test_parts_and_splits_stay_bound_to_persons():
         assert len(part.persons) == part.n_rows
         assert np.unique(part.persons, return_counts=True)[1].max() <= 2
     assert {part.rows_per_person for part in (*encoded().parts(0.3), *encoded().split(seed=0))} == {2}
-
-
-def test_a_result_says_what_it_costs_a_person_and_is_read_back():
-    result = dpviz.fit("pf-tree", encoded(), epsilon=1.0, max_depth=1, seed=0)
-    assert result.per_person == PrivacyLoss(1.0)
-    again = result_from_json(result.to_json())
-    assert again.per_person == PrivacyLoss(1.0)
-    document = json.loads(result.to_json())
-    assert document["privacy"]["per_person"] == {"rows": 2, "epsilon": 1.0, "delta": 0.0, "bounded": True}
-    assert "epsilon = 1 (add/remove one person, up to 2 rows)" in ExportInput(result.to_json()).facts[1]
-    assert '"who"' not in result.to_json()
-    document["privacy"]["per_person"]["epsilon"] = 0.5
-    with pytest.raises(DocumentError, match="does not follow"):
-        statement_of(document)
-    assert dpviz.fit("pf-tree", encoded(None), epsilon=0.5, max_depth=1, seed=0).per_person is None
 
 
 @pytest.mark.parametrize(
@@ -255,12 +225,6 @@ def test_without_such_a_column_the_number_of_rows_is_the_owners_word():
     assert dpviz.fit("pf-tree", data, epsilon=1, seed=0).unit == Unit(3, is_bounded=False)
     assert data.identity == dpviz.encode(ROWS, SCHEMA).identity
     assert data.fingerprint != dpviz.encode(ROWS, SCHEMA).fingerprint
-
-
-@pytest.mark.parametrize("rows", [0, -1, 1.5, True, None, "2", 2**31])
-def test_what_is_no_number_of_rows_is_refused(rows):
-    with pytest.raises(SchemaError, match="rows_per_person"):
-        replace(SCHEMA, rows_per_person=rows)
 
 
 # --- several spellings of a person
