@@ -14,6 +14,7 @@ import pytest
 
 import dpviz
 import dpviz.errors
+from benchmarks import mutants
 from docs import build, generated
 from dpviz.__main__ import parser
 from dpviz.cli import COMMANDS
@@ -99,6 +100,13 @@ def test_every_link_leads_to_a_file_and_its_heading_and_every_place_of_tests_is_
         assert made or found.exists(), target
         if anchor and found.suffix == ".md" and not made:
             assert anchor in anchors(found.read_text(encoding="utf-8")), target
+
+
+def test_functions_that_the_proof_names_have_mutants():
+    text = (ROOT / "docs" / "explanation" / "pf-tree.md").read_text(encoding="utf-8")
+    named = re.findall(r"\]\(\.\./\.\./dpviz/([\w/.]+)\) `([\w.]+)` \|", text)
+    assert len(named) >= 10
+    assert set(named) <= {(mutant.file, mutant.function) for mutant in mutants.table()}
 
 
 def anchors(text: str) -> set[str]:
