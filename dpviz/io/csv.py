@@ -16,20 +16,31 @@ from __future__ import annotations
 import csv
 import re
 from collections import defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import count, islice
+from itertools import chain, count, islice, repeat
 
 import numpy as np
 
 from dpviz.errors import TableError
 from dpviz.io.limits import MAX_BYTES, MAX_COLUMNS, MAX_ROWS, require_rows
 from dpviz.io.options import ReadOptions
-from dpviz.io.records import Aligned, Chunks, table_of_records
-from dpviz.io.text import LONGEST_LINE, UNREADABLE, UTF8_MARK, Source, checked_encoding, encoding_of, lines_of, name_of, read_text
+from dpviz.io.text import (
+    LINES_AT_ONCE,
+    LONGEST_LINE,
+    UNREADABLE,
+    UTF8_MARK,
+    Source,
+    checked_encoding,
+    encoding_of,
+    lines_of,
+    name_of,
+    read_text,
+)
 from dpviz.progress import Progress, Stop, watched
 from dpviz.table.cells import MARKS_OF, Marks, clean, parse_numbers
+from dpviz.table.columns import Column
 from dpviz.table.notes import Doubt, warn_of
 from dpviz.table.raw import ROW_NAMES, RawTable
 from dpviz.table.schema import LONGEST_NAME
@@ -38,7 +49,8 @@ from dpviz.table.schema import LONGEST_NAME
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 #: What separates cells elsewhere.
 _OTHER_DELIMITERS = {"  ": "blanks", " ": "blanks", ":": "colons", "^": "carets", "~": "tildes", "\x01": "control signs"}
-_LINES_AT_ONCE = 1024
+#: Pairs of quotes that are letters in a CSV file.
+_OTHER_QUOTES = frozenset(("''", "``", "‘’", "’’", "“”", "””", "„“", "„”", "«»", "»«"))
 _FIRST_LINE = "The first line holds the names of two columns or more: lines above it and blank columns beside it have to go."
 _ALL_LINES = "its reader looked at all lines to find that the first line lacks a name"
 _UNNAMED = Doubt(
@@ -115,25 +127,21 @@ def read_csv(
 
 def read_lines(source: Source, options: ReadOptions) -> RawTable:
     """As `read_csv`; `by_record` lets a cell in quotes span lines."""
-    has_header = options.names is None
-    raw, notes = read_text(source, has_header=has_header, max_bytes=options.max_bytes)
+    raw, notes = read_text(source, has_header=options.names is None, max_bytes=options.max_bytes)
     header = find_header(raw, options)
     n_lines = raw.count(b"\n", header.end)  # blank ones included
     require_rows(n_lines, options.max_rows, "lines")
-    reason = "its reader let cells in quotes span lines" if options.by_record else ""
-    marks = MARKS_OF.get(header.delimiter, Marks.UNKNOWN)
-
-    def read(header: Header, reason: str) -> tuple[RawTable, _Lines]:
-        reader = _Lines(lines_of(raw, header.end, header.encoding), n_lines + 1, header, options.step)
-        records = reader.by_record() if options.by_record else reader.by_line()
-        return table_of_records(records, header.names, options.title, (*notes, *header.notes), reason, marks), reader
-
-    table, reader = read(header, reason)
-    may_look = has_header and options.wanted is None
-    if may_look and 0 < reader.n_longer == table.n_malformed and not table.n_rows and _begin_with_names(header, raw):
+    rows = _Rows(header, raw, options, n_lines + 1)
+    not_row_wise = "its reader let cells in quotes span lines" if options.by_record else ""
+    is_short = options.names is None and options.wanted is None and 0 < rows.n_longer == rows.n_malformed
+    if is_short and rows.n_records == len(rows.left_out) and _begin_with_names(header, raw):
         names = check_names([ROW_NAMES, *header.names], options.max_columns)
-        table, reader = read(replace(header, names=names, notes=(*header.notes, _UNNAMED)), _ALL_LINES)
-    return replace(table, notes=(*table.notes, *reader.doubts(table)))
+        header = replace(header, names=names, notes=(*header.notes, _UNNAMED))
+        rows, not_row_wise = _Rows(header, raw, options, n_lines + 1), _ALL_LINES
+    marks = MARKS_OF.get(header.delimiter, Marks.UNKNOWN)
+    columns = tuple(Column(name, packs=pack, marks=marks) for name, pack in zip(header.names, rows.packs, strict=True))
+    notes = (*notes, *header.notes, *lost_rows(rows.n_malformed, len(rows.left_out) - rows.n_malformed), *rows.doubts())
+    return RawTable(columns, options.title, notes, rows.n_malformed, tuple(rows.left_out), not_row_wise)
 
 
 def _begin_with_names(header: Header, raw: bytes) -> bool:
@@ -142,45 +150,67 @@ def _begin_with_names(header: Header, raw: bytes) -> bool:
     def is_quoted(cells: Sequence[str]) -> bool:
         return all(len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in map(str.strip, cells))
 
-    lines = header.line, *lines_of(raw, header.end, header.encoding)
+    lines = header.line, *chain.from_iterable(lines_of(raw, header.end, header.encoding))
     cells = [line.split(header.delimiter) for line in lines if line.strip()]
     firsts = [first for first, *_ in cells[1:]]
     return is_quoted([*cells[0], *firsts]) and len(set(firsts)) == len(firsts) and not all(map(is_quoted, cells))
 
 
-class _Lines:
-    """The lines behind the header, their records, and what is remarkable about them."""
+def lost_rows(n_malformed: int, n_empty: int) -> Iterator[str]:
+    """Notes for the owner about records that gave no row."""
+    if n_malformed:
+        what = "1 line was" if n_malformed == 1 else f"{n_malformed:,} lines were"
+        why = "another number of cells than columns, a quote that is never closed, "
+        yield f"{what} left out: {why}or over {LONGEST_LINE:,} letters."
+    if n_empty:
+        yield f"Skipped {n_empty:,} row{'s'[: n_empty > 1]} without any value."
 
-    def __init__(self, lines: Iterator[str], n_lines: int, header: Header, step: Progress) -> None:
+
+class _Rows:
+    """The rows behind the header, column by column, and what is remarkable about their lines.
+
+    A line with another number of cells than there are names is left out and counted; a blank line is none. A column is kept as
+    NUL-joined packs: a cell costs a byte more than its text instead of the fifty of a Python string.
+    """
+
+    def __init__(self, header: Header, raw: bytes, options: ReadOptions, n_lines: int) -> None:
         self.header, self.delimiter, self.width = header, header.delimiter, len(header.names)
-        self.lines = self._followed(lines, n_lines, step)
-        self.n_escaped = self.n_lost = self.n_longer = self.n_behind = 0
-        self.repeated: int | None = None  #: Line that is the header line once more
-        self.n_read = 0
-
-    def _followed(self, lines: Iterator[str], n_lines: int, step: Progress) -> Iterator[str]:
-        """The lines; `step` is told now and then how many of them are read."""
-        for place, line in enumerate(lines):
-            if place % _LINES_AT_ONCE == 0:
-                step(min(1.0, place / n_lines))
-            yield line
-
-    def by_line(self) -> Chunks:
-        """Records in order, some at a time, each a line; None for a line that is none."""
-        while some := list(islice(self.lines, _LINES_AT_ONCE)):
-            if self.repeated is None and self.header.line in some:
-                self.repeated = self.n_read + some.index(self.header.line)
-            self.n_read += len(some)
-            if sum(map(len, some)) <= LONGEST_LINE:
-                yield self._records(some)
+        self.packs: list[list[str]] = [[] for _ in header.names]
+        self.left_out = list[int]()  #: Places, among all records, of those that are no row
+        self.n_records = self.n_malformed = self.n_escaped = self.n_lost = self.n_longer = self.n_behind = n_read = 0
+        self.repeated: int | None = None  #: Record that is the header once more
+        blocks = lines_of(raw, header.end, header.encoding)
+        for lines in _records_of(blocks, self.delimiter, self.width) if options.by_record else blocks:
+            options.step(min(1.0, n_read / n_lines))
+            n_read += len(lines)
+            if sum(map(len, lines)) <= LONGEST_LINE:
+                self._add(lines)
             else:  # one at a time, for cells take up to ten times the memory of their text
-                yield from (self._records([line if len(line) <= LONGEST_LINE else _NO_RECORD]) for line in some)
+                for line in lines:
+                    self._add([line if len(line) <= LONGEST_LINE else _NO_RECORD])
 
-    def _records(self, lines: list[str]) -> Aligned | list[list[str] | None]:
-        columns = columns_of(lines, self.delimiter, self.width)
-        if columns is not None:
-            return Aligned(columns)
-        return [self._fitted(line, cells) for line, cells in zip(lines, cells_of(lines, self.delimiter), strict=True)]
+    def _add(self, lines: list[str]) -> None:
+        """Keep what is a row; what becomes of a line depends on that line alone."""
+        columns: Sequence[Sequence[str]] | None = columns_of(lines, self.delimiter, self.width)
+        places: Sequence[int] = range(len(lines))
+        size = len(lines)
+        if columns is None:
+            found = map(self._fitted, lines, cells_of(lines, self.delimiter))
+            records = [cells for cells in found if cells is None or len(cells) > 1 or "".join(cells).strip()]
+            kept = {at: cells for at, cells in enumerate(records) if cells is not None and len(cells) == self.width}
+            columns, places, size = list(zip(*kept.values(), strict=True)), list(kept), len(records)
+        empty = _empty_records(columns)
+        if empty or len(places) < size:
+            self.n_malformed += size - len(places)
+            without = {*range(size)}.difference(places) | {places[at] for at in empty}
+            self.left_out += sorted(self.n_records + place for place in without)
+            columns = [[cell for at, cell in enumerate(cells) if at not in empty] for cells in columns]
+        if self.repeated is None and columns and self.header.line:
+            self.repeated = next((self.n_records + places[at] for at in _equal(columns, self.header.cells)), None)
+        self.n_records += size
+        for pack, cells in zip(self.packs, columns, strict=False):  # no columns when no record is kept
+            if cells:
+                pack.append("\0".join(cells))
 
     def _fitted(self, line: str, cells: list[str] | None) -> list[str] | None:
         """The cells of a line, once a backslash before a quote and an empty cell behind the last column are seen to."""
@@ -196,67 +226,15 @@ class _Lines:
                 self.n_behind, cells = self.n_behind + 1, cells[:-1]
         return cells
 
-    def by_record(self) -> Chunks:
-        """Records as a spreadsheet counts them: an open quote takes lines in up to its end, and is no record where it has none.
-
-        What a line without quotes holds stays as it is written, blanks too.
-        """
-        waiting = deque[str]()
-        while True:
-            waiting.extend(islice(self.lines, _LINES_AT_ONCE))
-            if not waiting:
-                return
-            is_short = sum(map(len, waiting)) <= LONGEST_LINE
-            columns = columns_of(list(waiting), self.delimiter, self.width) if is_short else None
-            if columns is not None:
-                waiting.clear()
-                yield Aligned(columns)
-            while waiting:
-                records: list[list[str] | None] = []
-                while waiting and len(records) < (_LINES_AT_ONCE if is_short else 1):
-                    line, cells = waiting[0], None
-                    if ESCAPED in line and len(line) <= LONGEST_LINE and _strict_cells(line, self.delimiter, self.width) is None:
-                        cells = escaped_cells(line, self.delimiter, self.width)
-                    self.n_escaped += cells is not None
-                    records.append(cells if cells and waiting.popleft() else self._fitted("", self._next_record(waiting)))
-                yield records
-
-    def _next_record(self, waiting: deque[str]) -> list[str] | None:
-        """The cells of the first waiting line, and of what its quotes take in; these lines wait no longer."""
-        bare, delimiter = waiting[0].removesuffix("\n").removesuffix("\r"), self.delimiter
-        if '"' not in bare and "\r" not in bare:
-            waiting.popleft()
-            return bare.split(delimiter) if max(map(len, bare.split(delimiter))) <= csv.field_size_limit() else None
-        skips = re.search(f'(?:^|{re.escape(delimiter)}) +"', bare) is not None
-        record, n_lines = cells_of([waiting[0]], delimiter, skips)[0], 1
-        if record is None:
-            reader = csv.reader(self._up_to_longest(waiting), delimiter=delimiter, skipinitialspace=skips, strict=True)
-            with suppress(csv.Error, StopIteration):
-                record = next(reader)
-                n_lines = reader.line_num
-        for _ in range(n_lines):
-            waiting.popleft()
-        return record
-
-    def _up_to_longest(self, waiting: deque[str]) -> Iterator[str]:
-        """The waiting lines and then further ones, which wait from then on; no more letters than a line may have."""
-        n_letters = 0
-        for place in count():
-            if place == len(waiting):
-                waiting.extend(islice(self.lines, 1))
-            if place == len(waiting) or (n_letters := n_letters + len(waiting[place])) > LONGEST_LINE:
-                return
-            yield waiting[place]
-
-    def doubts(self, table: RawTable) -> Iterator[str]:
+    def doubts(self) -> Iterator[str]:
         """What the owner is told about the lines, without a cell."""
-        n_records = table.n_rows + len(table.left_out)
-        if 2 * self.n_longer > n_records:
-            what = "Most lines have one cell more than the first line, which may lack the name of a column, such as of row names."
-            yield Doubt(what, help="delimiter")
-        elif 2 * table.n_malformed > n_records:
+        if 2 * self.n_longer > self.n_records:
+            what = "Most lines have one cell more than the first line, which may lack the name of a column, such as of row names"
+            commas = "; or commas stand before decimals and between cells" * (self.delimiter == ",")
+            yield Doubt(f"{what}{commas}.", help="delimiter")
+        elif 2 * self.n_malformed > self.n_records:
             yield Doubt("Most lines have another number of cells than the first line.", help="delimiter")
-        elif table.n_malformed:
+        elif self.n_malformed:
             yield Doubt(
                 "Some lines are no rows and are left out: they have another number of cells, or a quote that is never closed."
             )
@@ -268,10 +246,65 @@ class _Lines:
             yield Doubt(f"{what} Write such cells in quotes, and a quote in them twice.")
         if self.n_escaped:
             yield Doubt("In some lines a backslash stands before a quote: the quote was read as part of its cell.")
-        if any(UNREADABLE in pack for column in table.columns for pack in column.packs or ()):
+        if any(UNREADABLE in pack for packs in self.packs for pack in packs):
             yield Doubt(f"Some cells are not {self.header.encoding.upper()}: letters in them are lost.", help="encoding")
         if self.repeated is not None:
             yield Doubt(f"Row {self.repeated + 1:,} holds the names of the columns once more. Delete such lines.")
+
+
+def _records_of(blocks: Iterable[list[str]], delimiter: str, width: int) -> Iterator[list[str]]:
+    """The texts of records as a spreadsheet counts them: an open quote takes lines in up to its end.
+
+    Where it has none, its line is no record.
+    """
+    lines, waiting = chain.from_iterable(blocks), deque[str]()
+
+    def ahead() -> Iterator[str]:
+        """The waiting lines and then further ones, which wait from then on; no more letters than a line may have."""
+        n_letters = 0
+        for place in count():
+            if place == len(waiting):
+                waiting.extend(islice(lines, 1))
+            if place == len(waiting) or (n_letters := n_letters + len(waiting[place])) > LONGEST_LINE:
+                return
+            yield waiting[place]
+
+    def n_lines(line: str) -> int:
+        if '"' not in line or len(line) > LONGEST_LINE or cells_of([line], delimiter)[0] is not None:
+            return 1
+        if ESCAPED in line and escaped_cells(line, delimiter, width) is not None:
+            return 1
+        reader = csv.reader(ahead(), delimiter=delimiter, skipinitialspace=_skips_blanks(line, delimiter), strict=True)
+        with suppress(csv.Error, StopIteration):
+            next(reader)
+            return reader.line_num
+        return 1
+
+    while True:
+        waiting.extend(islice(lines, LINES_AT_ONCE))
+        if not waiting:
+            return
+        some = list[str]()
+        while waiting and len(some) < LINES_AT_ONCE:
+            some.append("".join([waiting.popleft() for _ in range(n_lines(waiting[0]))]))
+        yield some
+
+
+def _equal(columns: Sequence[Sequence[str]], names: Sequence[str]) -> Iterator[int]:
+    """Places of the records whose cells are these, but for blanks around them."""
+    for at in [at for at, cell in enumerate(columns[0]) if names[0] in cell]:
+        if all(cells[at].strip() == name for cells, name in zip(columns, names, strict=True)):
+            yield at
+
+
+def _empty_records(columns: Sequence[Sequence[str]]) -> set[int]:
+    """Places of the records whose every cell is empty. Marks such as NA are cells: whether they are missing, the schema says."""
+    places: Iterable[int] = range(len(columns[0])) if columns else ()
+    for cells in columns:
+        places = [place for place in places if not cells[place] or cells[place].isspace()]
+        if not places:
+            break
+    return set(places)
 
 
 # --- the header
@@ -286,6 +319,7 @@ class Header:
     encoding: str
     end: int = 0  #: Byte behind the header line
     line: str = ""  #: The header line
+    cells: Sequence[str] = ()  #: Of it, without blanks around them
     notes: tuple[str, ...] = ()
 
 
@@ -298,8 +332,11 @@ def find_header(raw: bytes, options: ReadOptions) -> Header:
         header = _read_header(raw, options)
     if len(header.names) == 1:
         what = "There is only one column. Cells may be separated by commas, semicolons, tabs or vertical bars."
-        if other := next((name for mark, name in _OTHER_DELIMITERS.items() if mark in header.line.strip()), ""):
-            what = f"{what} Here {other} seem to separate them, which are not read."
+        if any(mark in header.names[0] for mark in DELIMITERS):
+            what = f"{what} Here the whole first line is in quotes, which makes it one cell."
+        elif other := next((name for mark, name in _OTHER_DELIMITERS.items() if mark in header.line.strip()), ""):
+            title = ", unless this line is a title" * (other == "blanks")
+            what = f"{what} Here {other} seem to separate them, which are not read{title}."
         raise TableError("one-column", what, row=1, remedy=f"Save the file with one of these delimiters. {_FIRST_LINE}")
     return replace(header, names=checked_names(header.names, options))
 
@@ -343,7 +380,7 @@ def _read_header(raw: bytes, options: ReadOptions) -> Header:
     check_header(names)
     notes += [*assumed, *_header_notes(names, cells[: len(names)], chosen)]
     line_text = text if text.endswith("\n") else f"{text}\n"
-    return Header(told_apart(names) if options.rename else names, chosen, encoding, end, line_text, tuple(notes))
+    return Header(told_apart(names) if options.rename else names, chosen, encoding, end, line_text, names, tuple(notes))
 
 
 def _first_lines(raw: bytes) -> Iterator[tuple[bytes, int]]:
@@ -384,6 +421,8 @@ def _checked_delimiter(delimiter: str | None) -> str | None:
 def _header_notes(names: list[str], header: list[str], delimiter: str) -> Iterator[str]:
     if names != header:
         yield "Blanks around column names were removed."
+    if all(len(name) > 1 and name[0] + name[-1] in _OTHER_QUOTES for name in names):
+        yield Doubt("The names stand in quotes that count as letters: a CSV file has double ones.")
     numbers = np.flatnonzero(~np.isnan(parse_numbers(names))) + 1
     if len(numbers):
         what = f"Column names are numbers, first in column {numbers[0]}: the first line seems to be a row."
@@ -458,8 +497,7 @@ def columns_of(lines: list[str], delimiter: str, width: int) -> list[list[str]] 
     text = "".join(lines)
     if "\r" in text:
         text = text.replace("\r\n", "\n")
-    is_plain = '"' not in text and "\r" not in text and max(map(len, lines)) <= csv.field_size_limit()
-    if not is_plain or any(line.count(delimiter) != width - 1 for line in lines):
+    if '"' in text or "\r" in text or {*map(str.count, lines, repeat(delimiter))} != {width - 1}:
         return None
     cells = text.replace("\n", delimiter).split(delimiter)
     return [cells[place:-1:width] for place in range(width)]
@@ -487,20 +525,21 @@ def _strict_cells(line: str, delimiter: str, width: int) -> list[str] | None:
     return cells if len(cells) == width else None
 
 
-def cells_of(lines: list[str], delimiter: str, skip_blanks: bool = True) -> list[list[str] | None]:
+def _skips_blanks(lines: str, delimiter: str) -> bool:
+    """Whether a quote stands behind a delimiter and blanks, which then are part of no cell; all others stay."""
+    return ' "' in lines and re.search(f'(?:^|{re.escape(delimiter)}) +"', lines, re.MULTILINE) is not None
+
+
+def cells_of(lines: list[str], delimiter: str) -> list[list[str] | None]:
     """Cells of every line by itself; None where a quote stays open or a cell is too long.
 
     The lines go through one reader where none of them runs into the next, which is the case when there are as many records
     as lines; else each has a reader of its own. Both give the same.
     """
-    try:
-        records: list[list[str] | None] = list(csv.reader(lines, delimiter=delimiter, skipinitialspace=skip_blanks))
-    except csv.Error:
-        records = []
-    if len(records) != len(lines):
-        if len(lines) == 1:
-            return [None]
-        return [cells_of([line], delimiter, skip_blanks)[0] for line in lines]
-    if records and records[-1] and records[-1][-1].endswith("\n"):  # only an open quote takes in the end of a line
-        records[-1] = None
-    return records
+    skips = _skips_blanks("".join(lines), delimiter)
+    if not skips or len(lines) == 1:
+        with suppress(csv.Error):
+            found = list(csv.reader([*lines, "\n"], delimiter=delimiter, skipinitialspace=skips))
+            if len(found) == len(lines) + 1:  # only an open quote takes in the end of a line
+                return found[:-1]  # type: ignore[return-value]
+    return [None] if len(lines) == 1 else [cells_of([line], delimiter)[0] for line in lines]

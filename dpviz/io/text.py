@@ -9,6 +9,7 @@ import io
 import re
 import zlib
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
@@ -82,6 +83,8 @@ _OTHER_ENDINGS = {
 ENCODINGS = ("utf-8", *(f"cp{page}" for page in range(1250, 1259)), *(f"iso8859-{part}" for part in range(1, 17) if part != 12))
 #: Longer lines are left out, so that no line can ask for more memory than this many cells; a longer header is refused.
 LONGEST_LINE = 4_000_000
+#: Read at once: a number of lines, not of letters, for whoever waits sees how it goes on.
+LINES_AT_ONCE = 1024
 #: Bytes of a schema, a model or another document.
 _LARGEST_DOCUMENT = 256 << 20
 #: What a byte becomes that cannot be read.
@@ -126,17 +129,21 @@ def read_text(source: Source, *, has_header: bool, max_bytes: int) -> tuple[byte
     return raw, tuple(notes)
 
 
-def lines_of(raw: bytes, start: int, encoding: str) -> Iterator[str]:
-    """Physical lines from a byte on, without byte-order marks, each with its line feed.
+def lines_of(raw: bytes, start: int, encoding: str) -> Iterator[list[str]]:
+    """Physical lines from a byte on, some at a time, without byte-order marks, each with its line feed.
 
     A byte that cannot be read becomes U+FFFD, a NUL byte U+001A.
     """
     file = io.BytesIO(raw.replace(b"\0", b"\x1a") if b"\0" in raw else raw)
     file.seek(start)
-    lines: Iterator[str] = io.TextIOWrapper(file, encoding=encoding, errors="replace", newline="\n")
-    if UTF8_MARK in raw:
-        lines = (line.removeprefix("\ufeff") for line in lines)
-    return (line if line.endswith("\n") else f"{line}\n" for line in lines)
+    text = io.TextIOWrapper(file, encoding=encoding, errors="replace", newline="\n")
+    has_marks = UTF8_MARK in raw
+    while lines := list(islice(text, LINES_AT_ONCE)):
+        if has_marks:
+            lines = [line.removeprefix("\ufeff") for line in lines]
+        if not lines[-1].endswith("\n"):
+            lines[-1] += "\n"
+        yield lines
 
 
 def encoding_of(line: bytes, encoding: str | None) -> tuple[str, tuple[str, ...]]:

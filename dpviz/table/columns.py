@@ -627,18 +627,23 @@ def _numbers_of(pack: str, read: Callable[[str], tuple[float, bool]], marks: Mar
 
     Both read the same number, so what becomes of a cell does not depend on the others.
     """
-    cells = pack.split("\0")
     if is_plain(pack, marks):
-        plain = pack.replace(",", ".").split("\0") if "," in pack else cells
-        for quick in (plain, map(_NOT_A_NUMBER.get, plain, plain)):
+        plain, n_empty = f"\0{pack}\0".replace(",", "."), 0
+        while n_found := plain.count("\0\0"):  # of empty neighbours one in two
+            plain, n_empty = plain.replace("\0\0", "\0nan\0"), n_empty + n_found
+        written = plain[1:-1].split("\0")
+        for quick in (written, map(_NOT_A_NUMBER.get, written, written)):
             try:
-                values = np.fromiter(map(float, quick), np.float64, len(cells))
+                values = np.fromiter(map(float, quick), np.float64, len(written))
             except ValueError:
                 continue
-            missing = np.zeros(len(cells), dtype=bool)
-            for place in np.flatnonzero(~np.isfinite(values)).tolist():
-                values[place], missing[place] = read(cells[place])
+            missing = ~np.isfinite(values)
+            if np.count_nonzero(missing) > n_empty:
+                cells = pack.split("\0")
+                for place in np.flatnonzero(missing).tolist():
+                    values[place], missing[place] = read(cells[place])
             return values, missing
+    cells = pack.split("\0")
     pairs = list(map(read, cells))
     return np.array([value for value, _ in pairs]), np.array([is_missing for _, is_missing in pairs])
 

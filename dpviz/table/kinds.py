@@ -30,9 +30,12 @@ _NO_VALUE = frozenset(
         """na nan nat none null nil void blank empty unknown unk unkn notknown notavailable notapplicable notdone notrecorded
         notmeasured nodata novalue noanswer missing miss refused declined pending tbd tba nd nr ns dk dontknow donotknow undefined
         unspecified withheld redacted suppressed invalid error ka keineangabe keineangaben unbekannt entfällt fehlt fehlend
-        nichtbekannt inconnu desconocido sindato sindatos sconosciuto onbekend ukjent okänd nv xx xxx""",
+        nichtbekannt inconnu desconocido sindato sindatos sconosciuto onbekend ukjent okänd nv xx xxx
+        nanind qnan snan 1qnan 1snan 1ind""",
     )
 )
+#: Of PostgreSQL and MySQL; of SAS and Stata.
+_CODED = re.compile(r"\\N|\.[A-Za-z_]")
 _TRUTHS = frozenset(re.findall(r"\w+", "true false yes no ja nein oui non si sí wahr falsch vrai faux y n t f j 0 1 on off"))
 _MONTHS = "jan|feb|fév|mar|mär|mrz|apr|avr|abr|may|mai|maj|mei|mag|jun|jui|jul|lug|giu|aug|aoû|ago|sep|set|oct|okt|ott|out|nov"
 _MONTH = rf"(?:{_MONTHS}|dec|dez|des|déc|dic|ene|gen)[^\W\d_]{{0,7}}"
@@ -147,8 +150,13 @@ def kind_of_nobody(text: str) -> str:
 
 
 def is_no_value(text: str) -> bool:
-    """Whether a text says that there is no value: by a word such as unknown, or without a letter or digit."""
-    return (bare := _bare(text)) in _NO_VALUE or not bare or (text.startswith("#") and text.endswith(("!", "?", "/A")))
+    """Whether a text says that there is no value: by a word such as unknown, as databases do, or without a letter or digit."""
+    return (
+        bool(_CODED.fullmatch(text))
+        or (bare := _bare(text)) in _NO_VALUE
+        or not bare
+        or (text.startswith("#") and text.endswith(("!", "?", "/A")))
+    )
 
 
 def _bare(text: str) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from itertools import chain, islice, takewhile
 from typing import TYPE_CHECKING, Self
+from unicodedata import category
 
 import numpy as np
 
@@ -256,18 +257,19 @@ def _help_of(kinds: Iterable[str]) -> str:
 
 
 def _spelling_notes(texts: Sequence[str]) -> Iterator[Note]:
-    """Of texts that differ by capitals or blanks alone."""
+    """Of texts that differ by capitals, blanks or letters that nobody sees alone."""
     if len(texts) > _MOST_SPELLINGS:
         return
     together = defaultdict[str, list[str]](list)
     for text in texts:
-        together[" ".join(text.casefold().split())].append(text)
+        seen = text if text.isascii() else "".join(letter for letter in text if category(letter) != "Cf")
+        together[" ".join(seen.casefold().split())].append(text)
     several = {plain for plain, ways in together.items() if len(ways) > 1}
     if several & _TRUTHS:
         yield Doubt("Truth values are written with different capitals: each of true and false is one category.")
     if several - _TRUTHS:
         example = ", ".join(map(repr, together[min(several - _TRUTHS)]))
-        what = "Some texts differ by capitals or blanks alone, and are different categories unless the schema groups them."
+        what = "Some texts differ by capitals, blanks or hidden letters alone: other categories unless the schema groups them."
         yield Doubt(what, example=f"For example {example}.")
 
 

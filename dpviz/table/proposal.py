@@ -76,7 +76,7 @@ def propose_schema(rows: Any, target: str | None = None, *, task: Task | None = 
     given = table_of(rows)
     table = given.without_total
     if table.n_malformed and not table.n_rows:
-        remedy = "Lines above the names of the columns and delimiters at the end of lines have to go."
+        remedy = "Lines above the names have to go, and each line needs as many cells: see what separates them, and quotes."
         raise SchemaError("No line has as many cells as the first line has names.", remedy=remedy)
     last = next((column for column in reversed(table.columns) if not is_row_names(column.name)), table.columns[-1])
     goal = last if target is None else table.column(target)

@@ -138,7 +138,11 @@ def test_names_are_those_of_the_line_or_as_asked(text, how, names):
         ("a,b,\n1,2,3\n4,5,6\n7,8\n", "Most lines have one cell more than the first line"),
         ("a,b\n1\n2\n3,4\n", "Most lines have another number of cells"),
         ("a,b\n1,2,\n3,4,5\n3,4\n3,4\n", "Other lines have a value there"),
-        ("a,b\n1,2\na,b\n3,4\n", "Row 2 holds the names of the columns once more"),
+        *((f"a,b\n1,2\n{line}\n3,4\n", "Row 2 holds the names of the columns once more") for line in ("a,b", '"a","b"', "a , b")),
+        *((f"a, b\n{rows}a,b\n1,2\n", "Row 30,001 holds the names") for rows in ["1,2\n" * 30_000]),
+        ("'a','b'\n'1','2'\n", "quotes that count as letters"),
+        ("“a”;„b“\n1;2\n", "quotes that count as letters"),
+        ("a,y\n1,5,n\n2,5,p\n", "or commas stand before decimals and between cells.*delimiter"),
         ("x,39,State-gov\ny,50,Private\n", "first in column 2: the first line seems to be a row"),
         ("Report of 2024,confidential\na,b,y\n" + "1,2,n\n" * 9, "Most lines have .* than the first line.*delimiter"),
         ("# made, by me\na\tb\ty\n" + "1\t2\tn\n" * 9, "Most lines have .* than the first line.*delimiter"),
@@ -188,7 +192,7 @@ def test_what_was_assumed_is_noted_without_a_cell():
 
 
 def test_rows_beyond_one_chunk_keep_their_order_wherever_the_end_falls():
-    for count in [1022, 1023, 1024, 1025, 5000]:
+    for count in [1022, 1023, 1024, 1025, 30_000]:
         rows = [[str(i), str(i % 7)] for i in range(count)]
         text = "a,b\n" + "\n".join(map(",".join, rows))
         assert cells(read_csv(text.encode())) == rows
@@ -219,6 +223,7 @@ ROWS = b"a,b\n1,2\n3,4\n5,6\n"
         (b",,\n1,2,3\n", {}, "no-header", 1, ""),
         (b"1,2.5,3\n4,5,6\n", {}, "header-numbers", 1, ""),
         (b"a b\n1 2\n", {}, "one-column", 1, "Here blanks seem to separate them"),
+        (b'"a,b"\n"1,2"\n', {}, "one-column", 1, "whole first line is in quotes"),
         (b"a:b:c\n1:2:3\n", {}, "one-column", 1, "Here colons"),
         (b"a^b\n1^2\n", {}, "one-column", 1, "Here carets"),
         (b"name\nx\n", {}, "one-column", 1, "semicolons"),

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from dpviz.io.csv import check_names
+import numpy as np
+
+from dpviz.io.csv import check_names, lost_rows
 from dpviz.io.options import ReadOptions, redact_errors
-from dpviz.io.records import table_of_columns
 from dpviz.table.columns import Column, is_flat, is_text, is_view
 from dpviz.table.notes import Doubt
 from dpviz.table.raw import WITHOUT_CELLS, RawTable
@@ -264,6 +265,31 @@ def received_table(parts: Iterator[Any], options: ReadOptions) -> RawTable:
         notes = (*facts.notes, *map(Doubt, facts.doubts))
         found = table_of_columns(columns, options.title, notes, facts.malformed)
         return replace(found, key=_spread(key, facts.malformed))
+
+
+def table_of_columns(columns: Sequence[Column], source: str, notes: Sequence[str], malformed: Sequence[int] = ()) -> RawTable:
+    """A table of columns, without rows in which every cell is empty, as spreadsheets leave them at the end.
+
+    `malformed` are the places, among all records, of those that are in no column.
+    """
+    empty = _empty_rows(columns)
+    if not empty.any() and not malformed:
+        return RawTable(tuple(columns), source, tuple(notes))
+    records = np.delete(np.arange(len(empty) + len(malformed)), np.array(malformed, np.int64))
+    left_out = tuple(sorted((*malformed, *records[empty].tolist())))
+    kept = tuple(column.rows(~empty) for column in columns) if empty.any() else tuple(columns)
+    lost = lost_rows(len(malformed), len(left_out) - len(malformed))
+    return RawTable(kept, source, (*notes, *lost), len(malformed), left_out)
+
+
+def _empty_rows(columns: Sequence[Column]) -> np.ndarray:
+    """Bool per row: every cell is empty."""
+    empty = columns[0].is_empty
+    for column in columns[1:]:
+        if not empty.any():
+            break
+        empty = empty & column.is_empty
+    return empty
 
 
 def received_rows(parts: Iterator[Any], options: ReadOptions) -> Iterator[RawTable]:
