@@ -64,17 +64,13 @@ def take_epsilon(key: str) -> None:
 def epsilon_in_use() -> float:
     """The epsilon of this session; in a new one that of the address, where it names one, which then keeps it."""
     if _KEY not in st.session_state:
-        st.session_state[_KEY] = _from_link(st.query_params.get(_KEY))
+        st.session_state[_KEY] = epsilon_of(st.query_params.get(_KEY, "")) or FIRST
     epsilon: float = st.session_state[_KEY]
     if epsilon == FIRST:
         st.query_params.pop(_KEY, None)
     elif st.query_params.get(_KEY) != f"{epsilon:g}":
         st.query_params[_KEY] = f"{epsilon:g}"
     return epsilon
-
-
-def _from_link(text: str | None) -> float:
-    return FIRST if text is None else epsilon_of(text) or FIRST
 
 
 def epsilon_of(text: str) -> float | None:

@@ -41,7 +41,10 @@ def expected_screen(request: FitRequest, loaded: Loaded, *, begins: bool = True)
         said.caption(f"Say how many of 100 rows are {as_code(rare)}, as known without the data.")
         return
     with said:
-        task = _task(request, loaded, percent / 100, n_rows)
+        make = partial(expected_steps, loaded.schema, request, base_rate=percent / 100, n_rows=n_rows, seed=SEED)
+        more: dict[str, Any] = {"priority": "short", "keep": 40, "shared": loaded.is_as_bundled}
+        key = canonical_key(loaded, request, base_rate=percent / 100)
+        task = background.in_one(SLOT, key, make, is_last=lambda found: found[0].draws == DRAWS, **more)
         if begins or is_typed:
             background.autostart(task, _PATIENCE)
         else:
@@ -59,14 +62,6 @@ def _ask_base_rate(loaded: Loaded, name: str) -> tuple[float | None, bool]:
     more = {"key": f"base-rate {schema}", "persist_state": "session", "help": words, "width": 220}
     found = st.number_input(f"Of 100 rows, {as_code(name)}", 0.1, 99.9, start, 1.0, format="%g", **more)
     return found, found != start
-
-
-def _task(request: FitRequest, loaded: Loaded, base_rate: float, n_rows: int) -> background.Task:
-    schema = loaded.schema
-    make = partial(expected_steps, schema, request, base_rate=base_rate, n_rows=n_rows, seed=SEED)
-    more: dict[str, Any] = {"priority": "short", "keep": 40, "shared": loaded.is_as_bundled}
-    key = canonical_key(loaded, request, base_rate=base_rate)
-    return background.in_one(SLOT, key, make, is_last=lambda found: found[0].draws == DRAWS, **more)
 
 
 def _say(task: background.Task, classes: tuple[str, str]) -> None:

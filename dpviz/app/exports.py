@@ -32,7 +32,21 @@ def offer_export(document: str, stem: str, *, key: str, label: str = "Download",
         except DpvizError as problem:
             error(problem)
             return
-        _offer(done, document, stem, key, label)
+        form = done.form
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            words = f"{label} ({form.title})"
+            download(words, done.content, f"{stem}{form.suffix}", form.media_type, key=f"{key}-{form.name}")
+            if form.name == "json":
+                schema = JSON_SCHEMA.read_bytes
+                st.download_button("Its JSON Schema", schema, JSON_SCHEMA.name, "application/schema+json", on_click="ignore")
+        if isinstance(done.content, bytes) or form.name in _UNSEEN:
+            return
+        with on_demand("Preview", icon=":material/visibility:", key=f"{key}-preview") as box:
+            if box.open:  # it is coloured by a script of a megabyte
+                text = done.content[:_LONGEST_PREVIEW]
+                st.code(text, language=form.language, height=320)
+                if len(done.content) > len(text):
+                    st.caption(f"The first {len(text):,} of {len(done.content):,} characters.")
 
     offer()
 
@@ -45,26 +59,3 @@ def _title(name: str) -> str:
 @st.cache_resource(scope="session", max_entries=24, show_spinner="Writing it …")
 def _exported(name: str, document: str, unit: Unit | None) -> Exported:
     return export(name, document, unit)
-
-
-def _offer(done: Exported, document: str, stem: str, key: str, label: str) -> None:
-    form = done.form
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        name = f"{label} ({form.title})"
-        download(name, done.content, f"{stem}{form.suffix}", form.media_type, key=f"{key}-{form.name}")
-        if form.name == "json":
-            schema = JSON_SCHEMA.read_bytes
-            st.download_button("Its JSON Schema", schema, JSON_SCHEMA.name, "application/schema+json", on_click="ignore")
-    _preview(done, key)
-
-
-def _preview(done: Exported, key: str) -> None:
-    if isinstance(done.content, bytes) or done.form.name in _UNSEEN:
-        return
-    with on_demand("Preview", icon=":material/visibility:", key=f"{key}-preview") as box:
-        if not box.open:  # it is coloured by a script of a megabyte
-            return
-        text = done.content[:_LONGEST_PREVIEW]
-        st.code(text, language=done.form.language, height=320)
-        if len(done.content) > len(text):
-            st.caption(f"The first {len(text):,} of {len(done.content):,} characters.")

@@ -20,13 +20,7 @@ from dpviz.charts.tree.paths import headline, measure_of, strip_svg
 from dpviz.charts.tree.text import visible
 from dpviz.charts.wording import capital, percent
 from dpviz.evaluation.comparison import METRICS, metrics_for
-from dpviz.evaluation.metrics import (
-    confusion,
-    metric_intervals,
-    metrics,
-    recalls,
-    wilson,
-)
+from dpviz.evaluation.metrics import confusion, metric_intervals, metrics, recalls, wilson
 from dpviz.evaluation.paths import references, scored
 from dpviz.evaluation.resampling import Resamples
 from dpviz.learners import FitRequest
@@ -46,38 +40,17 @@ _PARTS: WeakKeyDictionary[EncodedDataset, Parts] = WeakKeyDictionary()
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """Measures on the held-out rows, next to always predicting the most frequent class of the others.
+    """How a model does on rows held out, next to a constant: the most frequent class of the others, or their mean.
 
     `measures` are those of a sweep, NaN where the model holds no probabilities; `intervals` are 95% intervals, where there is
-    one. `confused`, of shape (n_classes, n_classes), counts rows by class and predicted class.
+    one. `confused`, of shape (n_classes, n_classes), counts rows by class and predicted class; None where the target is a number.
     """
 
     measures: dict[str, float]
     intervals: dict[str, tuple[float, float]]
-    confused: np.ndarray
-
-    @property
-    def n_rows(self) -> int:
-        """Held-out rows."""
-        return int(self.confused.sum())
-
-    @property
-    def rarest(self) -> int:
-        """The class that fewest held-out rows have."""
-        return int(self.confused.sum(axis=1).argmin())
-
-
-@dataclass(frozen=True, slots=True)
-class HeldOutNumber:
-    """R² (NaN where all rows are equal) and errors on the held-out rows, next to always predicting the mean of the others.
-
-    `measures` are those of a sweep: r2, rmse, mae, mean_rmse. `intervals` are 95% intervals, by the name of the measure.
-    """
-
-    measures: dict[str, float]
-    intervals: dict[str, tuple[float, float]]
-    mean: float
     n_rows: int
+    confused: np.ndarray | None = None
+    mean: float = math.nan  #: Of a number, over the rows trained on
 
 
 def parts_of(data: EncodedDataset) -> Parts | None:
@@ -98,24 +71,19 @@ def rows_of_the_tree(loaded: Loaded) -> EncodedDataset:
     return parts[0] if parts else loaded.data
 
 
-def held_out(model: Model, parts: Parts) -> HeldOut | HeldOutNumber:
+def held_out(model: Model, parts: Parts) -> HeldOut:
     """How a model that was trained on the first of `parts` does on the second."""
     train, test = parts
     found, between = metrics(model, train, test), metric_intervals(model, test)
     if isinstance(train.schema.target, NumericTarget):
-        return HeldOutNumber(found, between, float(train.target.mean()), test.n_rows)
-    return HeldOut(found, between, confusion(test.target, model.predict(test), test.n_classes))
+        return HeldOut(found, between, test.n_rows, mean=float(train.target.mean()))
+    return HeldOut(found, between, test.n_rows, confusion(test.target, model.predict(test), test.n_classes))
 
 
 def private_test(report: TestReport, unit: Unit) -> None:
-    """What the test says, in words."""
+    """What the test says, in words; who pays for the noise, where it counts groups apart."""
     st.markdown("**Private test result**")
     st.markdown("\n".join(f"- {escape_markdown(line)}" for line in result_sentences(report, unit)))
-    group_screen(report)
-
-
-def group_screen(report: TestReport) -> None:
-    """Who pays for the noise, where the test counts groups apart."""
     if rows := group_rows(report):
         rows_table(rows, "Error and found share per group, each with its 95% interval.")
         st.caption(WIDE.replace("epsilon", "ε"))
@@ -134,30 +102,31 @@ def tested_text(loaded: Loaded) -> str:
     return f"{'right' if measure == 'test accuracy' else measure} on {parts[1].n_rows:,} held-out rows"
 
 
-def measured_line(found: HeldOut | HeldOutNumber | None, loaded: Loaded, request: FitRequest) -> None:
+def measured_line(found: HeldOut | None, loaded: Loaded, request: FitRequest) -> None:
     """How a model that is not one tree does: the leading measure, others, and what needs no model."""
     if found is None:
         return
     said = said_of(found, loaded, request, None)
-    if isinstance(found, HeldOutNumber):
+    if found.confused is None:
         constant = f"always the mean, {format_value(found.mean)}: {METRICS['rmse']} {format_value(found.measures['mean_rmse'])}"
     else:
         constant = f"always the most frequent class: {found.measures['majority']:.1%}"
     st.markdown(f"**{escape_markdown(said['lead'])}** {escape_markdown(' · '.join((said['tested'], said['besides'], constant)))}")
 
 
-def said_of(found: HeldOut | HeldOutNumber, loaded: Loaded, request: FitRequest, drawn: Resamples | None) -> dict[str, str]:
+def said_of(found: HeldOut, loaded: Loaded, request: FitRequest, drawn: Resamples | None) -> dict[str, str]:
     """The line above a tree, as its view takes it: the mean of its reruns `drawn`, once they are there."""
     measure = measure_of(rows_of_the_tree(loaded))
-    if isinstance(found, HeldOutNumber):
+    if found.confused is None:
         score, constant, besides = found.measures["r2"], 0.0, f"{METRICS['rmse']} {measure_text(found.measures['rmse'], 'rmse')}"
     else:
         is_rare = measure == "balanced accuracy"
         score = found.measures["balanced_accuracy" if is_rare else "accuracy"]
         constant = 1 / len(found.confused) if is_rare else found.measures["majority"]
-        auc, share = found.measures["auc"], recalls(found.confused)[found.rarest]
+        rarest = int(found.confused.sum(axis=1).argmin())
+        auc, share = found.measures["auc"], recalls(found.confused)[rarest]
         of_100 = "–" if math.isnan(share) else f"{100 * share:.0f}"
-        besides = f"finds {of_100} of 100 {visible(loaded.schema.classes[found.rarest])}"
+        besides = f"finds {of_100} of 100 {visible(loaded.schema.classes[rarest])}"
         besides = besides if math.isnan(auc) else f"AUC {measure_text(auc, 'auc')} · {besides}"
     scores, lines = ((), {}) if drawn is None else once_of(drawn, "_scores", lambda them: _compared(them, request, loaded))
     strip = strip_svg(score, scores, {"constant": constant, **lines}, measure)
@@ -173,18 +142,18 @@ def _compared(drawn: Resamples, request: FitRequest, loaded: Loaded) -> tuple[tu
     return tuple(scored(model, *parts) for model in drawn.models), lines
 
 
-def measured_screen(found: HeldOut | HeldOutNumber | None, schema: Schema, report: TestReport | None = None) -> None:
+def measured_screen(found: HeldOut | None, schema: Schema, report: TestReport | None = None) -> None:
     """Every measure on held-out rows, none for private rows; and the private test result `report`."""
-    if isinstance(found, HeldOut):
+    if found is not None and found.confused is not None:
         with on_demand("Every measure on the held-out rows", icon=":material/table_rows:") as box:
             if box.open:
-                _every(found, schema)
+                _every(found, found.confused, schema)
     if report is not None:
         private_test(report, unit_in_use())
 
 
-def _every(found: HeldOut, schema: Schema) -> None:
-    lines = []
+def _every(found: HeldOut, confused: np.ndarray, schema: Schema) -> None:
+    lines: list[dict[str, Any]] = []
     for name in metrics_for(schema, found.measures["majority"]):
         value, between = found.measures.get(name), found.intervals.get(name)
         if value is not None:
@@ -193,15 +162,10 @@ def _every(found: HeldOut, schema: Schema) -> None:
             lines.append({"measure": capital(METRICS[name]), "value": said, "95%": interval})
     rows_table(lines, "Measures on held-out rows.")
     st.caption("Rows of each class, and what they are predicted as.")
-    rows_table(confusion_rows(found, schema), "Confusion matrix with the error of each class.")
-
-
-def confusion_rows(found: HeldOut, schema: Schema) -> list[dict[str, Any]]:
-    """One line per class: how its rows are predicted, and its error with a 95% interval."""
     lines = []
-    for name, row, right in zip(schema.classes, found.confused.tolist(), recalls(found.confused).tolist(), strict=True):
+    for name, row, right in zip(schema.classes, confused.tolist(), recalls(confused).tolist(), strict=True):
         low, high = wilson(1 - right, sum(row)) if sum(row) else (0.0, 0.0)
         error = f"{percent(1 - right)} ({percent(low)} to {percent(high)})" if sum(row) else "no rows"
         predicted = {f"predicted {other}": count for other, count in zip(schema.classes, row, strict=True)}
         lines.append({"class": name, **predicted, "error": error})
-    return lines
+    rows_table(lines, "Confusion matrix with the error of each class.")

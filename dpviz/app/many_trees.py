@@ -1,7 +1,6 @@
 """A model that is read, or one of many trees: its tree, or what each feature does and one tree at a time."""
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -12,12 +11,7 @@ from dpviz.app.person import person_screen
 from dpviz.app.prose import prose
 from dpviz.app.tree_view import chosen_in, show_tree
 from dpviz.app.widgets import on_demand, once_of, show_chart, whole_number
-from dpviz.charts.tree.model import (
-    by_size,
-    effect_chart,
-    effect_rows,
-    score_name,
-)
+from dpviz.charts.tree.model import by_size, effect_chart, effect_rows, score_name
 from dpviz.charts.tree.svg import NodeNotes
 from dpviz.charts.wording import counted
 from dpviz.models.base import Model
@@ -36,17 +30,11 @@ MOST_DRAWN = 256
 def many_trees_screen(model: Any) -> None:
     """The effects of the features, then a chosen tree."""
     effects_screen(model)
-    is_boosted = isinstance(model, BoostedTrees)
     if not getattr(model, "trees", ()):
         st.info("This model is not a single tree; it can be downloaded, not drawn.", icon=":material/info:")
     else:
         st.header("Tree by tree", anchor=False)
-        one_tree(model, partial(_adds_to, model) if is_boosted else lambda number: "Every tree has one vote.")
-
-
-def _adds_to(model: BoostedTrees, number: int) -> str:
-    name = escape_markdown(score_name(model.schema, (number - 1) % model.n_scores))
-    return f"Every row reaches one leaf, whose number is added to its {name}."
+        one_tree(model)
 
 
 def effects_screen(model: Model) -> None:
@@ -67,13 +55,17 @@ def effects_screen(model: Model) -> None:
     st.dataframe(effect_rows(schema, found, answer), hide_index=True, height="content", alt=alt)
 
 
-def one_tree(model: Any, say: Callable[[int], str]) -> None:
-    """Choose a tree and draw it, with its text twin; `say` ends the line below the choice, by the number of the tree."""
+def one_tree(model: Any) -> None:
+    """Choose a tree, say what it does, and draw it with its text twin."""
     trees: Sequence[Tree] = model.trees
     number = whole_number(f"Tree, of {len(trees):,}", 1, len(trees), 1, key="member")
     tree = trees[number - 1].merged()
     leaves = counted(tree.n_leaves, "leaf", "leaves")
-    st.caption(f"Equal sides merged: {leaves}, depth {tree.depth}. {say(number)}")
+    said = "Every tree has one vote."
+    if isinstance(model, BoostedTrees):
+        name = escape_markdown(score_name(model.schema, (number - 1) % model.n_scores))
+        said = f"Every row reaches one leaf, whose number is added to its {name}."
+    st.caption(f"Equal sides merged: {leaves}, depth {tree.depth}. {said}")
     if tree.n_leaves > MOST_DRAWN:
         st.info(f"More than {MOST_DRAWN} leaves are not drawn.", icon=":material/info:")
         return

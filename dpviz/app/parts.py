@@ -101,9 +101,14 @@ def source_badge(source: Provenance) -> None:
 
 def data_line(loaded: Loaded) -> None:
     """One line on top of every page: whose rows, which table, what is predicted, how many values were read."""
+    schema, most, rows = loaded.schema, loaded.data.rows_per_person, f"{loaded.data.n_rows:,} rows"
+    if loaded.role is DataRole.PRIVATE:  # their exact number is private, too
+        rows = "row count not declared" if schema.n_public is None else f"about {schema.n_public:,} rows"
+    if most is not None:
+        rows += " · one row of each person" if most == 1 else f" · up to {most:,} rows of a person"
     with _line():
         role_badge(loaded.role)
-        st.markdown(f"**{escape_markdown(loaded.title)}** · {_shape_text(loaded)}", width="content")
+        st.markdown(f"**{escape_markdown(loaded.title)}** · {rows} · predicts {as_code(schema.target.name)}", width="content")
         read = len(loaded.schema.read_fields())
         if read:
             st.badge(f"{counted(read, 'value')} read from data", color="orange", icon=":material/visibility:")
@@ -123,26 +128,6 @@ def file_line(name: str, words: str) -> None:
 
 def _line() -> Any:
     return st.container(horizontal=True, vertical_alignment="center", gap="small")
-
-
-def _shape_text(loaded: Loaded) -> str:
-    schema, rows = loaded.schema, _rows_text(loaded) + _persons_text(loaded)
-    return f"{rows} · predicts {as_code(schema.target.name)}"
-
-
-def _rows_text(loaded: Loaded) -> str:
-    """The exact number of rows is private; a private table shows only what was declared."""
-    if loaded.role is not DataRole.PRIVATE:
-        return f"{loaded.data.n_rows:,} rows"
-    n_public = loaded.schema.n_public
-    return "row count not declared" if n_public is None else f"about {n_public:,} rows"
-
-
-def _persons_text(loaded: Loaded) -> str:
-    most = loaded.data.rows_per_person
-    if most is None:
-        return ""
-    return " · one row of each person" if most == 1 else f" · up to {most:,} rows of a person"
 
 
 def needs_classes(loaded: Loaded, what: str) -> bool:

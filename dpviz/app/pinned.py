@@ -10,7 +10,7 @@ from dataclasses import replace
 import streamlit as st
 
 from dpviz.app import background
-from dpviz.app.held_out import HeldOut, parts_of, rows_of_the_tree
+from dpviz.app.held_out import parts_of, rows_of_the_tree
 from dpviz.app.parts import escape_markdown
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
@@ -63,17 +63,12 @@ def beside(pinned: Trained, loaded: Loaded, *, fold: bool) -> Side:
     shown = collapse_leaves(complete, plan) if fold else complete
     widths = exact_trace(complete, rows_of_the_tree(loaded)).shares(shown) if loaded.role.may_show_rows else None
     notes = NodeNotes(widths or {}, probabilities=intervals(complete, shown, plan, pinned.result.unit.rows))
-    drawn = _draws(pinned, loaded)
-    if drawn is not None:
+    request = pinned.asked.request  # its fresh draws, where they are there since it was the one on screen; none of private rows
+    found = background.values_of(resampling_task(request, loaded)) if is_resampled(request, loaded) else ()
+    drawn: Resamples | None = found[0] if found else None
+    if drawn is not None and drawn.n_done:
         notes = replace(notes, rerun_counts=drawn.coming_back(shown), n_draws=drawn.n_done, threshold_ranges=drawn.between(shown))
     return named("Pinned", pinned, shown, notes)
-
-
-def _draws(pinned: Trained, loaded: Loaded) -> Resamples | None:
-    """The fresh draws of the pinned tree that are there since it was the one on screen; none of private rows."""
-    request = pinned.asked.request
-    found: tuple[Resamples, ...] = background.values_of(resampling_task(request, loaded)) if is_resampled(request, loaded) else ()
-    return found[0] if found and found[0].n_done else None
 
 
 def named(name: str, trained: Trained, shown: Tree, notes: NodeNotes) -> Side:
@@ -95,10 +90,9 @@ def pair_words(pinned: Trained, trained: Trained, sides: tuple[Side, Side], load
 
 def _paired(pinned: Trained, trained: Trained, loaded: Loaded) -> str:
     """The difference in accuracy with its interval, on the same held-out rows; nothing for numbers and private rows."""
-    if not isinstance(trained.held_out, HeldOut) or not isinstance(pinned.held_out, HeldOut):
-        return ""
     parts = parts_of(loaded.data)
-    assert parts is not None
+    if parts is None or any(one.held_out is None or one.held_out.confused is None for one in (trained, pinned)):
+        return ""
     test = parts[1]
     right = [one.result.model.predict(test) == test.target for one in (trained, pinned)]
     gap, low, high = (f"{100 * value:+.1f}" for value in paired_difference(*right))

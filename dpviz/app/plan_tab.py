@@ -79,7 +79,10 @@ def plan_tab(loaded: Loaded) -> str:
         except DpvizError as problem:
             error(problem)
         else:
-            curves = _curves_task(place, request, loaded)
+            make = partial(planning.consequences_steps, place.world, request, seed=SEED, workers=background.WORKERS)
+            more = {"is_last": lambda found: len(found.found) == len(planning.EPSILONS), **_kept(loaded)}
+            key = canonical_key(loaded, request.at(epsilon=1.0), world=place.key)
+            curves = background.in_one(CURVES, key, make, **more)
             _ask_backwards(place, request, loaded)
             st.divider()
             _consequences(curves, request.settings.epsilon)
@@ -208,12 +211,6 @@ def _at_risk(search: Search) -> charts.AtRisk:
 
 
 # --- three consequences
-
-
-def _curves_task(place: Place, request: FitRequest, loaded: Loaded) -> background.Task:
-    make = partial(planning.consequences_steps, place.world, request, seed=SEED, workers=background.WORKERS)
-    key = canonical_key(loaded, request.at(epsilon=1.0), world=place.key)
-    return background.in_one(CURVES, key, make, is_last=lambda found: len(found.found) == len(planning.EPSILONS), **_kept(loaded))
 
 
 def _consequences(task: background.Task, cursor: float) -> None:

@@ -90,15 +90,10 @@ class Prepared:
 def prepared() -> Prepared:
     """What the Data page works on, as long as the session lasts; at first the data in use."""
     if _PREPARED not in st.session_state:
-        st.session_state[_PREPARED] = _in_use()
+        now = loaded()
+        draft = SchemaDraft.of(now.schema, now.table.names, person=now.person)
+        st.session_state[_PREPARED] = Prepared(now.role, now.title, now.sample, now.table, draft, delivered=draft)
     return st.session_state[_PREPARED]
-
-
-def _in_use() -> Prepared:
-    """The data in use, to work on."""
-    now = loaded()
-    draft = SchemaDraft.of(now.schema, now.table.names, person=now.person)
-    return Prepared(now.role, now.title, now.sample, now.table, draft, delivered=draft)
 
 
 def data_line(now: Loaded) -> None:

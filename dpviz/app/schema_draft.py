@@ -63,7 +63,10 @@ class SchemaDraft:
         Raises SchemaError when it names a column that is not in `names`.
         """
         known = {column.name: of_column(column) for column in (*schema.features, schema.target)}
-        _require_columns(filter(None, (*known, person)), names)
+        for name in filter(None, (*known, person)):
+            if name not in names:
+                what = f"It names the column {name!r}, which the table does not have."
+                raise SchemaError(what, field=name, remedy="Choose the schema made for this table, or correct the name.")
         columns = tuple(known.get(name, ColumnDraft(name, Use.LEFT_OUT)) for name in names)
         is_read = "n_public" in schema.read_from_data
         return cls(
@@ -203,10 +206,3 @@ class SchemaDraft:
         read = tuple(name for name, is_read in marks.items() if is_read)
         rows = self.rows_per_person
         return Schema(features, target, self.n_public, read, None, self.decimal, self.source, rows)
-
-
-def _require_columns(named: Iterable[str], names: Sequence[str]) -> None:
-    for name in named:
-        if name not in names:
-            what = f"It names the column {name!r}, which the table does not have."
-            raise SchemaError(what, field=name, remedy="Choose the schema made for this table, or correct the name.")

@@ -20,7 +20,6 @@ from dpviz.charts.as_python import file_stem
 from dpviz.charts.tree.text import visible
 from dpviz.errors import DpvizError
 from dpviz.io.codebook import (
-    Codebook,
     codebook_template,
     codebook_text,
     groups_in,
@@ -142,7 +141,14 @@ def ask_columns(work: Prepared) -> None:
     work.draft = draft = draft.with_columns(*edited)
     st.markdown("### Columns")
     st.caption("Cells can be typed, pasted from a spreadsheet, or dragged on from one to those below it.")
-    _show_grid(edited, key, target=draft.target, has_source=bool(draft.source))
+    import pandas as pd
+
+    rows = [_cells_of(column, is_target=column.name == draft.target, has_source=bool(draft.source)) for column in edited]
+    kinds = {"whole": "bool"}  # texts else, for a grid of numbers reads 220,5 as 2205
+    frame = pd.DataFrame({name: pd.Series([row[name] for row in rows], dtype=kinds.get(name, "string")) for name in _CONFIG})
+    options: dict[str, Any] = {"num_rows": "fixed", "hide_index": True, "disabled": ["name", "source"], "placeholder": "–"}
+    height = round(38 + 35 * min(len(frame), _MOST_ROWS))
+    st.data_editor(frame, key=key, column_config=_CONFIG, alt=_ALT, height=height, **options)
     if problems:
         st.warning("  \n".join(problems[:_MOST_PROBLEMS]), icon=":material/pin:")
     if work.left_out:
@@ -153,17 +159,6 @@ def ask_columns(work: Prepared) -> None:
         these = "this column" if len(read) == 1 else f"these {len(read):,} columns"
         text = f"I know {these} without the data"
         st.button(text, key="declare", icon=":material/edit:", on_click=_declare, args=(read,))
-
-
-def _show_grid(columns: list[ColumnDraft], key: str, *, target: str | None, has_source: bool) -> None:
-    import pandas as pd
-
-    rows = [_cells_of(column, is_target=column.name == target, has_source=has_source) for column in columns]
-    kinds = {"whole": "bool"}  # texts else, for a grid of numbers reads 220,5 as 2205
-    frame = pd.DataFrame({name: pd.Series([row[name] for row in rows], dtype=kinds.get(name, "string")) for name in _CONFIG})
-    options: dict[str, Any] = {"num_rows": "fixed", "hide_index": True, "disabled": ["name", "source"], "placeholder": "–"}
-    height = round(38 + 35 * min(len(frame), _MOST_ROWS))
-    st.data_editor(frame, key=key, column_config=_CONFIG, alt=_ALT, height=height, **options)
 
 
 _OF_NUMBERS, _OF_DATES, _OF_TEXTS = {"low", "high", "unit"}, {"part", "order"}, {"categories", "groups", "unknown_as"}
@@ -240,9 +235,10 @@ def _read(field: str, value: Any) -> Any:
     text = value.strip() if isinstance(value, str) else value
     match field:
         case "low" | "high" | "missing_number":
-            if isinstance(text, str):
-                return MIDDLE if text.lower() == MIDDLE and field == "missing_number" else _number_in(text)
-            return text
+            if not isinstance(text, str):
+                return text
+            is_middle = text.lower() == MIDDLE and field == "missing_number"
+            return MIDDLE if is_middle else None if text in ("", _DROP) else number_in(text)
         case "categories" | "missing_codes":
             return listed_in(value or "")
         case "groups":
@@ -252,10 +248,6 @@ def _read(field: str, value: Any) -> Any:
         case "whole":
             return bool(value)
     return value or ""
-
-
-def _number_in(text: str) -> float | None:
-    return None if text in ("", _DROP) else number_in(text)
 
 
 def _declare(names: list[str]) -> None:
@@ -314,15 +306,10 @@ def _take(file: Any) -> None:
         draft = SchemaDraft.of_codebook(book, names).with_row_count(work.draft.n_public)
         person = work.draft.person or draft.person
         draft = draft.with_persons(person, work.draft.rows_per_person)
-        work.aside = _aside(book, names)
+        others = [column.name for column in book.columns if column.name not in names]
+        told = f"Not taken from the codebook: lines about columns that the table does not have: {names_text(others)}."
+        work.aside = " ".join([*map(escape_markdown, book.notes), *([told] if others else [])])
     work.replace_draft(draft)
-
-
-def _aside(book: Codebook, names: tuple[str, ...]) -> str:
-    """What is doubtful about a codebook, and which of its lines are about no column here, as Markdown; empty for nothing."""
-    others = [column.name for column in book.columns if column.name not in names]
-    told = f"Not taken from the codebook: lines about columns that the table does not have: {names_text(others)}."
-    return " ".join([*map(escape_markdown, book.notes), *([told] if others else [])])
 
 
 def codebook(draft: SchemaDraft) -> str:

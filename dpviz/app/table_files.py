@@ -37,18 +37,14 @@ _SECONDS = 1.0
 _PRIVATE_READ = "From private rows only the column names are shown, and nothing is filled in."
 
 
-def most_megabytes() -> int:
-    """What may be uploaded: the limit of tables, and of the server that is asked to take them."""
-    return max(1, min(MAX_BYTES >> 20, int(st.get_option("server.maxUploadSize"))))
-
-
 def ask_file(work: Prepared) -> None:
     """The file is read once; a new widget then takes the old one's place, so that its bytes are freed."""
     reading = _ask_reading(work.role)
     count = st.session_state.setdefault("upload-count", 0)
     endings = [ending.removeprefix(".") for ending in (*TEXTS, *WORKBOOKS, *TYPED, *PACKINGS)]
     kinds = "CSV, TSV, Excel, Parquet, Feather, Stata or SPSS, also packed (.gz, .zip, .zst)."
-    file = st.file_uploader("Table", endings, key=f"upload-{count}", max_upload_size=most_megabytes(), help=kinds)
+    most = max(1, min(MAX_BYTES >> 20, int(st.get_option("server.maxUploadSize"))))  # of tables, and of this server
+    file = st.file_uploader("Table", endings, key=f"upload-{count}", max_upload_size=most, help=kinds)
     private = "" if work.role.may_read else f"{_PRIVATE_READ} "
     st.caption(f"{prose('data', 'when a file is read')} {private}{in_words()}")
     if work.table is not None and work.sample is None:
@@ -152,10 +148,6 @@ def _ask_reading(role: DataRole) -> dict[str, Any] | None:
     if first is None:
         parts.why_disabled(prose("private", "first line"))
         return None
-    return _ask_names()
-
-
-def _ask_names() -> dict[str, Any] | None:
     text = st.text_area("Column names, in order", key="names", placeholder="age\nward\noutcome", help="One per line.")
     marks, encodings = st.columns(2)
     delimiter = marks.selectbox("Cells are separated by", list(DELIMITERS), format_func=DELIMITERS.__getitem__, key="delimiter")

@@ -17,7 +17,7 @@ import streamlit as st
 from dpviz.app import background
 from dpviz.app.controls import TreeSettings
 from dpviz.app.explorations import keep_unnoted, note
-from dpviz.app.held_out import HeldOut, HeldOutNumber, Parts, held_out, parts_of, rows_of_the_tree, tested_text
+from dpviz.app.held_out import HeldOut, Parts, held_out, parts_of, rows_of_the_tree, tested_text
 from dpviz.app.parts import error
 from dpviz.app.state import Loaded, unit_in_use
 from dpviz.charts.tree.paths import DrawnStep, PathSteps, measure_of, packed_steps
@@ -59,7 +59,7 @@ class Trained:
 
     asked: TreeSettings
     result: FitResult
-    held_out: HeldOut | HeldOutNumber | None
+    held_out: HeldOut | None
     unnoted: DpvizError | None = None
 
     @property
@@ -97,12 +97,6 @@ def tree_task(asked: TreeSettings, loaded: Loaded) -> background.Task:
         seeded = replace(asked, request=asked.request.at(seed=asked.draw))
         make = partial(_tree, seeded, loaded, parts_of(loaded.data))
     return background.in_one(TREE, key, make, fallback_key=about(loaded), priority="tree", keep=KEPT)
-
-
-def last_tree(loaded: Loaded) -> Trained | None:
-    """The tree of these rows that was on screen last."""
-    shown = background.last_shown(TREE, about(loaded))
-    return shown[0] if shown else None
 
 
 def about(loaded: Loaded) -> tuple[str, str]:
@@ -156,7 +150,7 @@ def tree_on_page(asked: TreeSettings, loaded: Loaded) -> Trained | None:
     try:
         task = tree_task(asked, loaded)
     except DpvizError as problem:
-        trained = last_tree(loaded)
+        trained = next(iter(background.last_shown(TREE, about(loaded))), None)
         error(problem, kept=BEFORE if trained else "")
     else:
         status = background.autostart(task, SHORT)

@@ -87,18 +87,13 @@ def one_of(label: str, options: Sequence[T], **more: Any) -> T:
     return first if found is None else found
 
 
-def in_address(key: str, low: int, high: int, default: int) -> int:
-    """The whole number from `low` to `high` that the address has under `key`, else the default."""
-    given = (int(text) for text in st.query_params.get_all(key) if text.isdecimal() and len(text) <= len(str(high)))
-    return next((value for value in given if low <= value <= high), default)
-
-
 def whole_number(label: str, low: int, high: int, default: int, *, key: str, **more: Any) -> int:
     """A whole number that stays in the link and outlives a change of page.
 
     Streamlit does not bind it: an infinite number in an address raises there, and a bound box sometimes shows its default first.
     """
-    linked = in_address(key, low, high, default)
+    given = (int(text) for text in st.query_params.get_all(key) if text.isdecimal() and len(text) <= len(str(high)))
+    linked = next((value for value in given if low <= value <= high), default)
     value = int(st.number_input(label, low, high, linked, key=key, persist_state="session", **more))
     if value == default:
         st.query_params.pop(key, None)
