@@ -55,6 +55,27 @@ from dpviz.table.validation import is_number, validate_count
 
 #: Names of columns that a message lists.
 _MOST_NAMED = 20
+#: What scikit-learn says of shapes, types and missing cells: of such a message the first line quotes no cell.
+_SAYS_NO_CELL = re.compile(
+    r"(Input (X |y )?contains (NaN|infinity)|Found (array with|input variables)|X has \d+ features|The feature names should|"
+    r"y should be a 1d array|Unknown label type: |Sparse |Expected 2D array|Complex data not supported|Feature names are only|"
+    r"dtype='numeric' is not compatible|This \w+ estimator requires y)[^\n]*"
+)
+
+
+def _in_words(theirs: Exception) -> RowsError:
+    """What scikit-learn, NumPy or a frame says about rows, as far as it quotes none of them."""
+    said, remedy = str(theirs), "Give numbers, and texts where declared."
+    if known := _SAYS_NO_CELL.match(said):
+        remedy = "Reshape your data: one row per case, one column per feature." if "2D" in known[0] else ""
+        return RowsError("rows", f"{known[0].rstrip(':.')}.", remedy=remedy)
+    if isinstance(theirs, TypeError) and "argument must be a string or a real number" in said:
+        what = "A cell of X or y is of a kind that cannot be read: the argument must be a string or a real number."
+        return CellTypeError("cells", what, remedy=remedy)
+    if "could not convert" in said:
+        what = "X has a cell that is not a number."
+        return RowsError("cells", what, remedy="Declare its column in `categories`, or leave it out.")
+    return RowsError("cells", "X or y has cells that cannot be used here.", remedy=remedy)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -235,15 +256,15 @@ class _PrivateEstimator:
         with cells_stay_inside(_in_words):
             return float(super().score(X, y, sample_weight))  # type: ignore[misc]
 
+    @cells_stay_inside(_in_words)
     def _encoded(self, X: Any) -> EncodedDataset:
         """Rows to be predicted; raises RowsError where the schema has no answer to one."""
         schema = replace(self.model_.schema, person=None)
-        with cells_stay_inside(_in_words):
-            new = encode_new(self._table(self._frame(X), schema), schema)
-            if not new.usable.all():
-                column = next(name for name, count in new.dropped.items() if count)
-                raise _undeclared(column, "Declare what it counts as, or give missing='middle'.")
-            return new.data
+        new = encode_new(self._table(self._frame(X), schema), schema)
+        if not new.usable.all():
+            column = next(name for name, count in new.dropped.items() if count)
+            raise _undeclared(column, "Declare what it counts as, or give missing='middle'.")
+        return new.data
 
     @property
     def model_(self) -> Model:
@@ -468,7 +489,7 @@ class _Labels:
         self.values = list(map(_value_of, self.texts))
         self.places = list(map(in_order.index, self.classes))
         codes = {text: code for code, text in enumerate(self.texts)}
-        self._declared = Declared({text: codes[name] for text, name in groups.items()} | codes)
+        self._known = Declared({text: codes[name] for text, name in groups.items()} | codes)
         self._by_value = {value: code for code, value in reversed(list(enumerate(self.values))) if value is not None}
         by_place = {place: code for code, place in enumerate(self.places)}
         values = [self.values[code] for _, code in sorted(by_place.items())]
@@ -484,7 +505,7 @@ class _Labels:
         """
         # NumPy makes complex numbers of a column where one cell is such a number
         cells = [cell.real if isinstance(cell, complex) and not cell.imag else cell for cell in given.tolist()]
-        codes = self._declared.find([clean(text_of(cell)) for cell in cells])
+        codes = self._known.find([clean(text_of(cell)) for cell in cells])
         for row in np.flatnonzero(codes < 0):
             if isinstance(cells[row], (bool, np.bool_)):
                 codes[row] = self._by_value.get(bool(cells[row]), -1)
@@ -586,27 +607,3 @@ def _warn_of_order(names: Sequence[str]) -> None:
 def _undeclared(column: str, remedy: str) -> RowsError:
     what = f"The column {column!r:.80} has a value that is missing or not declared."
     return RowsError("undeclared", what, remedy=remedy)
-
-
-#: What scikit-learn says of shapes, types and missing cells: of such a message the first line quotes no cell.
-_SAYS_NO_CELL = re.compile(
-    r"(Input (X |y )?contains (NaN|infinity)|Found (array with|input variables)|X has \d+ features|The feature names should|"
-    r"y should be a 1d array|Unknown label type: |Sparse |Expected 2D array|Complex data not supported|Feature names are only|"
-    r"dtype='numeric' is not compatible|This \w+ estimator requires y)[^\n]*"
-)
-
-
-def _in_words(theirs: Exception) -> RowsError:
-    """What scikit-learn, NumPy or a frame says about rows, as far as it quotes none of them."""
-    said = _SAYS_NO_CELL.match(str(theirs))
-    if said is not None:
-        is_flat = "2D" in said[0]
-        remedy = "Reshape your data: one row per case, one column per feature." if is_flat else ""
-        return RowsError("rows", f"{said[0].rstrip(':.')}.", remedy=remedy)
-    if isinstance(theirs, TypeError) and "argument must be a string or a real number" in str(theirs):
-        what = "A cell of X or y is of a kind that cannot be read: the argument must be a string or a real number."
-        return CellTypeError("cells", what, remedy="Give numbers, and texts where declared.")
-    if "could not convert" in str(theirs):
-        what = "X has a cell that is not a number."
-        return RowsError("cells", what, remedy="Declare its column in `categories`, or leave it out.")
-    return RowsError("cells", "X or y has cells that cannot be used here.", remedy="Give numbers, and texts where declared.")

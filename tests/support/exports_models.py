@@ -124,3 +124,10 @@ CASES = [
     *((name, number_schema()) for name in registry() if "number" in registry()[name].tasks),
 ]
 IDS = [f"{name}-{len(schema.classes) if isinstance(schema.target, ClassTarget) else 'number'}" for name, schema in CASES]
+#: One of each kind of model and of each way in which trees come to an answer; with every change only these are exported.
+OF_EACH_KIND = frozenset(
+    (
+        *("pf-tree-2", "bdpt-2", "privatree-3", "pf-tree-number", "majority-2", "logistic-2", "gbdt-2", "gbdt-3"),
+        *("gbdt-number", "jpw-forest-2", "jpw-forest-3", "pf-forest-2", "pf-forest-3", "dpa-2", "dpa-3"),
+    )
+)
