@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -174,7 +175,8 @@ def show_table(name: str, header: Sequence[str], rows: Sequence[Sequence[str]]) 
     """Print aligned columns; the last one may have any width. As JSON a list called `name`, one object per row."""
     _print_notes()
     if _results.as_json:
-        _results.found[name] = [dict(zip(map(_key, header), row, strict=True)) for row in rows]
+        keys = _keys(header)
+        _results.found[name] = [dict(zip(keys, row, strict=True)) for row in rows]
         return
     _erase()
     lines = [list(header), *([printable(cell) for cell in row] for row in rows)]
@@ -191,6 +193,15 @@ def printable(text: str) -> str:
 def _key(name: str) -> str:
     """The name of a value or column as JSON has it: "OLD, BEFORE" is old_before."""
     return "_".join("".join(letter if letter.isalnum() else " " for letter in name.lower()).split())
+
+
+def _keys(names: Sequence[str]) -> list[str]:
+    """A key for every name, all different: names of classes and columns come from tables."""
+    found = list[str]()
+    for key in map(_key, names):
+        tries = chain([key], (f"{key}_{number}" for number in count(2)))
+        found.append(next(one for one in tries if one not in found))
+    return found
 
 
 def _print(text: str) -> None:

@@ -169,7 +169,7 @@ def _verify_one(args: Namespace) -> int:
         (f"{item.log_ratio:.4f}", item.verdict, f"{item.n_sets:,}", f"{item.n_pairs:,}", f"{item.seconds:.1f}", item.searched)
         for item in found
     ]
-    console.show_table("searched", ("SEARCHED", "FINDING", "DATA SETS", "PAIRS", "SECONDS", "SEARCHED"), rows)
+    console.show_table("searched", ("SEARCHED", "FINDING", "DATA SETS", "PAIRS", "SECONDS", "WHERE"), rows)
     _show_pair(worst)
     return REFUTED if worst.verdict == "ledger violated" else 0
 

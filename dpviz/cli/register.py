@@ -75,8 +75,7 @@ def _check(args: Namespace, register: Register) -> int:
 
 def _restored(args: Namespace, register: Register) -> None:
     resume(register, reason=args.reason, made_by=args.by)
-    for found in register.data_sets():
-        console.show_pairs(balance_pairs(register.balance(found.name)))
+    _show(register)
 
 
 def _list(args: Namespace, register: Register) -> None:

@@ -84,7 +84,8 @@ def which_learner(schema: Schema, *, epsilon: float) -> Recommended:
         return Recommended(one.name, "There are more than two classes.", f"What {many.title} would lose is not measured.")
     n_public = n_public_of(schema, "which_learner", "choose without it")
     per_feature = n_public * epsilon / schema.rows_per_person / len(schema.features)
-    said = f"There are {per_feature:,.3g} rows times epsilon per feature"
+    number = f"{per_feature:,.0f}" if per_feature >= 100 else f"{per_feature:.3g}"
+    said = f"There are {number} rows times epsilon per feature"
     if per_feature < FROM:
         return Recommended(one.name, f"{said}: below {FROM:g}, one tree loses less to noise.", FEW.behind(many.title))
     lead = NUMBERS if is_number_target else CLASSES

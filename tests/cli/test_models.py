@@ -312,6 +312,13 @@ def test_in_pieces_a_record_has_one_answer_too(run, tmp_path, monkeypatch):
 # --- evaluate
 
 
+def class_and_error(tmp_path):
+    """Rows of classes that are called as columns of the printed table are."""
+    path = tmp_path / "classes.csv"
+    path.write_text("age,y\n20,class\n30,class\n40,class\n90,class\n80,error\n", encoding="utf-8")
+    return path
+
+
 def test_measures_and_the_error_of_every_class_are_shown(run, model, table, tmp_path):
     code, out, err = run("evaluate", model, table)
     assert code == 0
@@ -328,6 +335,8 @@ def test_measures_and_the_error_of_every_class_are_shown(run, model, table, tmp_
     _, out, err = run("evaluate", model, rows)
     assert "Accuracy             50.0%" in out
     assert "2 rows are left out" in err
+    found = json.loads(run("evaluate", model_of(tmp_path / "m.json", ("class", "error")), class_and_error(tmp_path), "--json")[1])
+    assert found["confusion"][0] == {"class": "class", "class_2": "3", "error": "1", "error_2": "25%"}
     rows.write_text("age,colour,label\n" + "80,red,yes\n" * 19 + "20,red,no\n", encoding="utf-8")
     out = run("evaluate", model, rows)[1]
     assert "Most frequent class  95.0%" in out

@@ -156,7 +156,7 @@ def test_one_learner_is_a_line_then_every_place_searched_and_the_pair_with_both_
     assert re.search(line, out, re.MULTILINE)
     assert "Features of one row are not disjoint data" in out
     out = run("verify", "pf-tree", "--quick")[1]
-    assert re.search(r"^SEARCHED +FINDING +DATA SETS +PAIRS +SECONDS +SEARCHED$", out, re.MULTILINE)
+    assert re.search(r"^SEARCHED +FINDING +DATA SETS +PAIRS +SECONDS +WHERE$", out, re.MULTILINE)
     assert re.search(r"^0\.\d{4} +holds +45 +72 +\d+\.\d +2 features of 2 categories, 2 classes", out, re.MULTILINE)
     out = run("verify", "privatree", "--quick")[1]
     assert "The pair of data sets that shows it" in out

@@ -7,7 +7,8 @@ row that it drops has no answer. Rounding and clipping, which `encode` does befo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+import operator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Literal
@@ -80,6 +81,8 @@ class Split:
 
 
 Step = End | Split
+#: What the cells of a column must be: the test from below and the test from above, or None; or the categories that are left.
+Met = tuple[Test | None, Test | None] | frozenset[int]
 
 
 @dataclass(frozen=True)
@@ -176,6 +179,28 @@ def _up_to(mark: float, declared: NumericFeature, feature: int) -> Test | bool:
     return Test(feature, "<=" if whole % 2 == 0 else "<", whole + 0.5)
 
 
+def both(before: Met | None, test: Test) -> Met | None:
+    """What meets the tests before and this one; None where nothing does."""
+    if test.sign == "in":
+        assert not isinstance(before, tuple)
+        codes = frozenset(test.codes) if before is None else before.intersection(test.codes)
+        return codes or None
+    assert not isinstance(before, frozenset)
+    low, high = before or (None, None)
+    if test.sign in ("<=", "<"):
+        high = test if high is None or (test.mark, test.sign == "<=") < (high.mark, high.sign == "<=") else high
+    else:
+        low = test if low is None or (test.mark, test.sign == ">") > (low.mark, low.sign == ">") else low
+    is_empty = low is not None and high is not None and not (meets(low.mark, high) and meets(high.mark, low))
+    return None if is_empty else (low, high)
+
+
+def meets(value: float, test: Test | None) -> bool:
+    """Whether a number meets a test; every one meets none."""
+    signs = {"<=": operator.le, "<": operator.lt, ">": operator.gt, ">=": operator.ge}
+    return test is None or bool(signs[test.sign](value, test.mark))
+
+
 # --- models read as functions
 
 
@@ -218,23 +243,28 @@ def _vote(n_classes: int, adds_counts: bool, leaf: ModelLeaf) -> End:
 
 
 def _step_of(tree: Tree, end: Callable[[ModelLeaf], End]) -> Step:
-    """Without tests that every cell passes the same way, or whose sides end alike."""
+    """Without tests that every cell which gets there passes the same way, or whose sides end alike."""
     _require_short(tree.depth)
     schema = tree.schema
 
-    def read(node: Node) -> Step:
+    def read(node: Node, met: Mapping[int, Met]) -> Step:
         if not isinstance(node, Branch):
             return end(node)
-        test, yes, no = test_of(schema, node.rule), read(node.left), read(node.right)
+        test = test_of(schema, node.rule)
         if isinstance(test, bool):
-            return yes if test else no
+            return read(node.left if test else node.right, met)
+        inverse, before = test.inverse(schema), met.get(test.feature)
+        here, there = both(before, test), both(before, inverse)
+        if here is None or there is None:
+            return read(node.right if here is None else node.left, met)
+        yes, no = read(node.left, {**met, test.feature: here}), read(node.right, {**met, test.feature: there})
         if isinstance(yes, End) and yes == no:
             return yes
         if _nesting(yes) > _nesting(no) and _nesting(yes) >= _DEEPEST_NEST:
-            test, yes, no = test.inverse(schema), no, yes
+            test, yes, no = inverse, no, yes
         return Split(test, yes, no, max(_nesting(yes) + 1, _nesting(no)))
 
-    return read(tree.root)
+    return read(tree.root, {})
 
 
 def _nesting(step: Step) -> int:

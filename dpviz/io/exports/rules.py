@@ -1,17 +1,13 @@
 """A tree as rules, one per leaf: the tests on its path, merged into one condition per column."""
 
-import operator
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from dpviz.io.exports.contract import ExportInput, WrittenForm
-from dpviz.io.exports.function import End, Function, Step, Test
+from dpviz.io.exports.function import End, Function, Met, Step, both, meets
 from dpviz.io.exports.words import number, spelled
 from dpviz.models.tree import Leaf
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
-
-#: What the cells of a column must be: the test from below and the test from above, or None; or the categories that are left.
-_Met = tuple[Test | None, Test | None] | frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +20,11 @@ class Rule:
 
 
 def rules_of(function: Function) -> Iterator[Rule]:
-    """The rules of a single tree, left to right. Leaves that no row can reach are left out."""
+    """The rules of a single tree, left to right."""
     yield from _rules(function, function.trees[0], {})
 
 
-def _rules(function: Function, step: Step, met: dict[int, _Met]) -> Iterator[Rule]:
+def _rules(function: Function, step: Step, met: dict[int, Met]) -> Iterator[Rule]:
     """Those below a step whose rows meet the tests in `met`, by column."""
     schema = function.schema
     if isinstance(step, End):
@@ -36,37 +32,15 @@ def _rules(function: Function, step: Step, met: dict[int, _Met]) -> Iterator[Rul
         yield Rule(tuple(filter(None, words)), function.answer(step), step)
         return
     for test, below in ((step.test, step.yes), (step.test.inverse(schema), step.no)):
-        found = _both(met.get(test.feature), test)
-        if found is not None:
-            yield from _rules(function, below, {**met, test.feature: found})
-
-
-def _both(before: _Met | None, test: Test) -> _Met | None:
-    """What meets the tests before and this one; None where nothing does."""
-    if test.sign == "in":
-        assert not isinstance(before, tuple)
-        codes = frozenset(test.codes) if before is None else before.intersection(test.codes)
-        return codes or None
-    assert not isinstance(before, frozenset)
-    low, high = before or (None, None)
-    if test.sign in ("<=", "<"):
-        high = test if high is None or (test.mark, test.sign == "<=") < (high.mark, high.sign == "<=") else high
-    else:
-        low = test if low is None or (test.mark, test.sign == ">") > (low.mark, low.sign == ">") else low
-    is_empty = low is not None and high is not None and not (_meets(low.mark, high) and _meets(high.mark, low))
-    return None if is_empty else (low, high)
-
-
-def _meets(value: float, test: Test | None) -> bool:
-    """Whether a number meets a test; every one meets none."""
-    signs = {"<=": operator.le, "<": operator.lt, ">": operator.gt, ">=": operator.ge}
-    return test is None or bool(signs[test.sign](value, test.mark))
+        found = both(met.get(test.feature), test)
+        assert found is not None  # else `function_of` has left the split out
+        yield from _rules(function, below, {**met, test.feature: found})
 
 
 # --- in words
 
 
-def _words(schema: Schema, feature: int, met: _Met) -> str:
+def _words(schema: Schema, feature: int, met: Met) -> str:
     """On one line: "20 < age <= 37.5", "housing is one of rent, own or missing"; empty where nothing is asked."""
     declared = schema.features[feature]
     name = spelled(declared.name)
@@ -84,7 +58,7 @@ def _words(schema: Schema, feature: int, met: _Met) -> str:
     else:
         text = f"{number(low.mark)} {low.sign.replace('>', '<')} {name}{below}"
     instead = declared.missing_as
-    is_met = instead is not None and all(_meets(float(instead), test) for test in met)
+    is_met = instead is not None and all(meets(float(instead), test) for test in met)
     return f"{text} or missing" if is_met else text
 
 
