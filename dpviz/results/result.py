@@ -65,7 +65,7 @@ class FitResult:
     learner: str
     model: Model  #: Holds released values only
     ledger: Ledger  #: What was spent, and what it composes to
-    claim: Claim  #: What the paper claims that a row loses, and our verdict
+    claim: Claim  #: What the paper claims that a row loses, and our verdict; `claim_of_person` compares with `guarantee`
     plan: BudgetPlan  #: What was allowed to be spent
     params: Any  #: The learner's own parameters
     #: Depths, and epsilon and delta of a person with `plan.rows_per_person` rows, as asked for; a type that learners declare

@@ -1,4 +1,4 @@
-"""PF-tree: our own learner, and the default.
+"""PF-tree, ours and the default: one level by itself is a permute-and-flip (PF), two together are an exponential mechanism.
 
 A tree of public depth, whose levels are chosen two at a time: one private choice among *all* trees of two levels, by the
 exponential mechanism, which factorises (`dpviz/privacy/two_levels.py`). Blocks above choose by impurity; the last one chooses two
@@ -63,8 +63,8 @@ from dpviz.training.two_levels import TreeScore, fit_into_memory, locate_below
 NAME = "pf-tree"
 #: Parts of the rows held out at random for the counts of honest leaves (at least, at most), and for a test of these.
 LEAST_COUNTED, MOST_COUNTED, TEST_SHARE = 0.1, 0.15, 0.05
-#: From this many rows times epsilon on, the least share is counted.
-ENOUGH = 1000
+#: Rows times epsilon up to which noise hides the counts of leaves, and correct rows alone choose the last block.
+FEW_ROWS_TIMES_EPSILON = 1000
 #: For a number: the part of the rows for the sums of leaves.
 SUM_SHARE = 0.3
 #: Part of a level's share that buys the medians of a numeric target: at the root, where sums are centred on it, and below.
@@ -74,8 +74,8 @@ LEVEL_GROWTH = 1.4
 DEPTH_CONSTANT, BLOCK_CONSTANT = 8.0, 16.0
 #: What the rule for levels chosen two at a time may answer.
 _DEPTHS = (1, 2, 3, *range(4, 13, 2))
-#: A tree of more levels is cut down to them before its levels are chosen one by one for want of memory.
-KEPT_LEVELS = 4
+#: A tree of more levels is cut down to so many before its levels are chosen one by one for want of memory.
+LEAST_CUT_DEPTH = 4
 #: Where rows times epsilon are many, so much of the last block's utility is correct rows, the rest is impurity.
 LEAST_CORRECT = 0.5
 #: With more classes, the last level chooses the split first and labels the leaves afterwards (a public rule).
@@ -157,7 +157,7 @@ def _levels_together(schema: Schema, grid: CandidateGrid, settings: Settings, pa
         return 1, ()
     depth = settings.fixed_or_max_depth
     if settings.depth == "auto" and schema.n_public is not None:
-        most = min(depth, KEPT_LEVELS)
+        most = min(depth, LEAST_CUT_DEPTH)
         depth = auto_depth_of_blocks(schema.n_public, grid.n_candidates, settings.epsilon, most, len(schema.classes))
     if fit_into_memory(grid, len(schema.classes), depth):
         return 2, ()
@@ -202,7 +202,7 @@ def counted_share(n_public: int | None, epsilon: float) -> float:
     There noise hides the counts: more rows make better probabilities and a closer test, and cost little accuracy. Without a
     declared row count 10%.
     """
-    wanted = LEAST_COUNTED * math.sqrt(ENOUGH / (n_public * epsilon)) if n_public else LEAST_COUNTED
+    wanted = LEAST_COUNTED * math.sqrt(FEW_ROWS_TIMES_EPSILON / (n_public * epsilon)) if n_public else LEAST_COUNTED
     return round(min(max(wanted, LEAST_COUNTED), MOST_COUNTED), 2)
 
 
@@ -229,7 +229,7 @@ def _depth(schema: Schema, settings: Settings, grid: CandidateGrid, together: in
     n_public = n_public_of(schema, NAME, "give the depth as a number (depth=3)")
     n_classes = len(schema.classes) if isinstance(schema.target, ClassTarget) else 2
     most, n_candidates = settings.max_depth, grid.n_candidates
-    while together == 2 and most > KEPT_LEVELS and not fit_into_memory(grid, n_classes, most):
+    while together == 2 and most > LEAST_CUT_DEPTH and not fit_into_memory(grid, n_classes, most):
         most -= 1
     asked = n_public, n_candidates, settings.epsilon, most, n_classes
     depth = auto_depth(*asked) if together == 1 else auto_depth_of_blocks(*asked)
@@ -238,7 +238,7 @@ def _depth(schema: Schema, settings: Settings, grid: CandidateGrid, together: in
     beyond = ", beyond 4 two levels at a time for nine times as much," if together == 2 and most > 4 else ""
     at_least = f"; at least {levels_to_name(n_classes)}, for a leaf per class" if n_classes > 2 else ""
     rows = schema.rows_per_person
-    count = f"{n_public:,}" if rows == 1 else f"{n_public:,} / {rows:,} persons"
+    count = f"{n_public:,}" if rows == 1 else f"{n_public:,} rows / {rows:,} per person"
     numbers = f"n = {count} and ε = {settings.epsilon * rows:g}"
     said = f"Depth {depth} of at most {most}: the deepest k with {formula}{beyond} for {numbers}{at_least}."
     deeper = next((k for k in _DEPTHS if depth < k <= settings.max_depth), None)
@@ -280,7 +280,7 @@ def correct_units(n_public: int | None, epsilon: float) -> int:
 
     Few rows tell best which labels are right; with many, impurity also ranks the rows of one label. Uses no data.
     """
-    share = (ENOUGH / (n_public * epsilon)) ** 0.25 if n_public else LEAST_CORRECT
+    share = (FEW_ROWS_TIMES_EPSILON / (n_public * epsilon)) ** 0.25 if n_public else LEAST_CORRECT
     return int(SCALE * min(max(share, LEAST_CORRECT), 1.0))
 
 
@@ -426,7 +426,7 @@ LEARNER = LearnerSpec(
         "holds",
         "Every block of two levels, or node, is one private choice. Levels add up; no row is in two nodes of a level, and every "
         "row is assigned at random to one part only.",
-        evidence="dpviz/training/two_levels.py; dpviz/training/scores.py; McKenna & Sheldon 2020; Dong, Durfee & Rogers 2020",
+        evidence="dpviz/training/two_levels.py; dpviz/training/scores.py; Dong, Durfee & Rogers 2020; McKenna & Sheldon 2020",
     ),
     Params=Params,
     task="any",
