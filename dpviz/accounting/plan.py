@@ -112,6 +112,9 @@ class BudgetPlan:
     def event(self, *, shared: bool = False) -> Event:
         """All that may be done to a row, whatever the rows: no ledger of a fit costs more where the claim holds.
 
+        The path of one row: a ledger has every node instead, side by side, and its steps name mechanisms where these say who set
+        the shares. So they are compared by what they cost, never as objects.
+
         `shared`: the rows of a person are held out together. Raises DpvizError where no Gaussian noise has the epsilon and delta.
         """
         steps = [*self.unbounded, *(step for share in self.shares for step in share.steps(self.delta, self.rows_per_person))]

@@ -1,7 +1,8 @@
 """Growing a tree: a learner's step decides what one node becomes, and growing does the rest.
 
 Nodes and events are returned together, so the ledger has the shape of the tree: Sequential(select, Parallel(left, right)). The
-children hold disjoint rows, therefore Parallel; all steps at one node touch the same rows, therefore Sequential.
+children hold disjoint rows, therefore Parallel; all steps at one node touch the same rows, therefore Sequential. A choice of two
+levels pays for its children too, so what stands below it is Sequential(select, Parallel(Parallel(LL, LR), Parallel(RL, RR))).
 
 Published trees stop exactly: a node whose rows are few or of one class becomes a leaf. The shape of such a tree shows exact
 counts, which no ledger covers: the rule is a disclosure, and its event is non-private.
