@@ -13,15 +13,7 @@ sensitivity 1, monotone. Squared error needs a bound on the numbers, and its gai
 one's is linear.
 
 **Lambda** is 1 up to 10,000 declared rows times epsilon, 1/5 from 20,000 on, and falls in between: few rows tell only their
-ranks. Constants were chosen on public benchmark data, some of it in `data/benchmarks/numbers.csv`.
-
-Tried in place of these on sixteen targets, with exact means in the leaves: squared error and absolute distance of the place
-between two quantiles of the root or the node, their convex combinations with the split's utility, and cuts that explain most
-variance. Each was worse on most targets, the combinations by about .01 of R2 at epsilon 1 and .02 at .1, the others by more.
-
-Tried on the eight targets of that page, likewise: rows weighed by their distance from the cut up to a limit gain nothing. Equal
-numbers of right rows on both sides as a part of the utility gain .026 at epsilon 1 on abalone and lose up to .03 on most others.
-A band at the median whose rows count by quarters to either half gains .018 there, and loses about .003 on the larger tables.
+ranks. How it was chosen, and what was tried instead: `docs/project/tuning.md`.
 
 Source: this project; the median by ranks, McSherry & Talwar 2007.
 """

@@ -14,16 +14,8 @@ For a numeric target every node releases a private cut, and one selection parts 
 Rows assigned at random do not grow the tree: the leaves' counts and a test come from these, with all of epsilon too (`leaves`;
 see `dpviz/training/growing.py`).
 
-Source: this project; utilities and what one row changes in `dpviz/training/two_levels.py` and `dpviz/training/scores.py`. The
-constants 1.4 (shares), 8 (depth of levels chosen one by one), 8 (weight of one label for everyone), those of `counted_share` and
-the shares for numbers were chosen on public benchmark data. Those of two levels at once, 16 and 9 (depth) and `correct_units`,
-were chosen on ten tables: adult, diabetes, nursery, magic, MagicTelescope, electricity (twice), credit, compas-two-years and
-Diabetes130US, every second group of related tables with two classes; `data/benchmarks/lookahead.csv` reports the others.
-
-The rule may answer up to 8 levels unless it is told otherwise. Beside a cap of 4 that changes nothing at epsilon .01 and .1,
-where the rule stays at 4, and gains at 1: of two classes by the page above, of a number (R2 .004 to .031 more on six of eight
-targets, the others stay at 4) and of levels chosen one by one (adult, magic, bank-marketing, california: accuracy .001 to
-.015 more).
+Source: this project; utilities and what one row changes in `dpviz/training/two_levels.py` and `dpviz/training/scores.py`. On
+which tables constants were chosen: `docs/project/tuning.md`.
 """
 
 import math

@@ -2,9 +2,8 @@
 
 Trees cut at quantiles of one noisy histogram per number (`training.boosting.histograms`) and ask for a feature the more often,
 the more the released sums leave to learn from it (`training.boosting.following`); nearly all of the budget pays for leaf values
-(`training.boosting.rounds`). Settings are the same for every epsilon and every number of rows; public rules adapt. What concerns
-histograms was chosen on california, magic, electricity, credit (not the fine ends), default-of-credit-card-clients,
-compas-two-years, the samples and numbers of these tables; the other defaults on abalone and adult. Discloses nothing.
+(`training.boosting.rounds`). Settings are the same for every epsilon and every number of rows; public rules adapt. On which
+tables they were chosen: `docs/project/tuning.md`. Discloses nothing.
 
 A redesign of the published algorithm; `data/benchmarks/differences.md` lists what was changed, and why.
 
