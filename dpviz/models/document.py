@@ -37,7 +37,20 @@ _DEEPEST = 64
 
 
 #: To the left or to the right.
-Side = Annotated[str, Meta(extra_json_schema={"enum": ["left", "right"]})]
+_SIDES = {"enum": ["left", "right"]}
+Side = Annotated[str, Meta(extra_json_schema=_SIDES)]
+_LowSide = Annotated[str, Meta(description="Where the rule means the lower half to go.", extra_json_schema=_SIDES)]
+_Operator = Annotated[str, Meta(extra_json_schema={"enum": ["<=", "in"]})]
+_Counts = Annotated[tuple[int, ...], Meta(min_length=1, description="Released noisy rows per class, in the order of the schema.")]
+_Shares = Annotated[
+    tuple[float, ...],
+    Meta(min_length=1, description="Probability of every class, in the order of the schema; they add up to 1."),
+]
+_Interval = Annotated[
+    tuple[float, float],
+    Meta(description="Ends of a 95% interval of the mean of the rows that get here, from released sums."),
+]
+_Median = Annotated[float, Meta(description="Released with the rule: about half of the numbers that get here are at most this.")]
 
 
 class NodeBody(Struct, omit_defaults=True):
@@ -49,42 +62,18 @@ class NodeBody(Struct, omit_defaults=True):
     """
 
     leaf: FilledText | UnsetType = UNSET
-    counts: (
-        Annotated[tuple[int, ...], Meta(min_length=1, description="Released noisy rows per class, in the order of the schema.")]
-        | UnsetType
-    ) = UNSET
-    shares: (
-        Annotated[
-            tuple[float, ...],
-            Meta(min_length=1, description="Probability of every class, in the order of the schema; they add up to 1."),
-        ]
-        | UnsetType
-    ) = UNSET
+    counts: _Counts | UnsetType = UNSET
+    shares: _Shares | UnsetType = UNSET
     value: float | UnsetType = UNSET
-    interval: (
-        Annotated[
-            tuple[float, float],
-            Meta(description="Ends of a 95% interval of the mean of the rows that get here, from released sums."),
-        ]
-        | UnsetType
-    ) = UNSET
+    interval: _Interval | UnsetType = UNSET
     feature: FilledText | UnsetType = UNSET
-    op: Annotated[str, Meta(extra_json_schema={"enum": ["<=", "in"]})] | UnsetType = UNSET
+    op: _Operator | UnsetType = UNSET
     threshold: float | UnsetType = UNSET
     values: tuple[str, ...] | UnsetType = UNSET
     missing: Side | UnsetType = UNSET
     unknown: Side | UnsetType = UNSET
-    median: (
-        Annotated[float, Meta(description="Released with the rule: about half of the numbers that get here are at most this.")]
-        | UnsetType
-    ) = UNSET
-    low_half: (
-        Annotated[
-            str,
-            Meta(description="Where the rule means the lower half to go.", extra_json_schema={"enum": ["left", "right"]}),
-        ]
-        | UnsetType
-    ) = UNSET
+    median: _Median | UnsetType = UNSET
+    low_half: _LowSide | UnsetType = UNSET
     left: NodeBody | UnsetType = UNSET
     right: NodeBody | UnsetType = UNSET
 
