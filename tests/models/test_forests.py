@@ -6,12 +6,14 @@ import json
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import dpviz
 from dpviz.errors import DocumentError, DpvizError, SchemaError
 from dpviz.models.document import model_body
 from dpviz.models.hashed_forest import HashedForest, fractions, leaves_reached, mix
-from dpviz.models.packed_forest import PackedForest
+from dpviz.models.packed_forest import LEAF, PackedForest, PackedTrees
 from dpviz.models.packed_text import PackedForestBody, packed_from
 from dpviz.models.tree import Branch, Forest, Leaf, ThresholdRule, Tree
 from dpviz.table.dataset import EncodedDataset
@@ -66,6 +68,35 @@ def test_a_row_falls_as_through_the_unpacked_trees(name: str) -> None:
     if name != "jpw-forest":  # which adds up counts
         assert (votes.sum(axis=1) == 6).all()
         np.testing.assert_allclose(model.predict_proba(data), votes / 6)
+
+
+#: A leaf, or a feature, its threshold (NaN: one child per category) and its children.
+SUBTREES = st.recursive(
+    st.just(()),
+    lambda below: st.tuples(st.just(0), st.just(0.5), below, below) | st.tuples(st.just(1), st.just(np.nan), below, below, below),
+    max_leaves=12,
+)
+
+
+@given(st.lists(SUBTREES, min_size=1, max_size=5))
+def test_trees_and_children_follow_from_what_nodes_ask_for(roots) -> None:
+    """Breadth first, tree after tree; also where the trees of several parts are joined."""
+    nodes, tree_of, first = [], [], []
+    for number, root in enumerate(roots):
+        waiting, start = [root], len(nodes)
+        for node in waiting:
+            nodes.append(node[:2] if node else (LEAF, np.nan))
+            tree_of.append(number)
+            first.append(start + len(waiting) if node else 0)
+            waiting += node[2:]
+    whole = PackedTrees.of(PACKED, nodes)
+    cut = tree_of.index(len(roots) - 1)
+    parts = [PackedTrees.of(PACKED, part) for part in (nodes[:cut], nodes[cut:]) if part]
+    for trees in (whole, PackedTrees.concatenate(parts)):
+        assert trees.n_trees == len(roots)
+        assert (trees.tree.tolist(), trees.first_child.tolist()) == (tree_of, first)
+        assert trees.roots.tolist() == [tree_of.index(number) for number in range(len(roots))]
+        assert [len(trees.children(node)) for node in range(len(nodes))] == trees.n_children().tolist()
 
 
 def test_noisy_counts_add_up_over_trees_and_the_compact_document_comes_back() -> None:
