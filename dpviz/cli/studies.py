@@ -19,8 +19,7 @@ from dpviz.errors import DpvizError, place
 from dpviz.evaluation.poisoning import PoisoningTable, certify
 from dpviz.evaluation.sweep import SweepGrid, columns_of, n_fits, sweep
 from dpviz.io.csv_text import frame_csv
-from dpviz.learners import DEFAULT, FitRequest, get_learner, require_task
-from dpviz.table.schema import require_classes
+from dpviz.learners import DEFAULT, FitRequest, get_learner
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -150,8 +149,6 @@ def run_robustness(args: Namespace) -> int:
     data = encoded_rows(args)
     if data.n_rows < 2:
         raise DpvizError("There are too few rows to hold some out.", where=place(args.data), remedy="Give at least two rows.")
-    require_classes(data.schema, "A poisoning guarantee")
-    require_task(spec, data.schema)
     console.status(f"Drawing {spec.title}")
     found = certify(
         request,

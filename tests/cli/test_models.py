@@ -379,11 +379,6 @@ def test_sql_has_a_key_in_front_when_one_is_named(run, refused, table, schema, t
 
 def test_what_cannot_be_exported_is_refused_and_nothing_is_written(refused, run, model, table, schema, tmp_path):
     out, linear, none = tmp_path / "o", tmp_path / "linear.json", tmp_path / "none.json"
-    for name, now in (("dot", "svg"), ("mermaid", "svg"), ("markdown", "rules"), ("onnx", "python")):
-        said = refused("export", model, "--to", name, "--out", out)
-        assert f"The export format '{name}' was removed from dpviz. Use '{now}'." in said
-    said = refused("export", model, "--to", "pyton", "--out", out)
-    assert "There is no export format called 'pyton'. Did you mean 'python'?" in said
     run("train", table, "--schema", schema, "--epsilon", "2", "--learner", "logistic", "--seed", "5", "--out", linear)
     assert "A model of kind 'linear' is no tree. Export it as JSON." in refused("export", linear, "--to", "sql", "--out", out)
     for content, says in (
