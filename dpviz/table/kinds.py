@@ -18,10 +18,10 @@ OTHER, UNDECLARED = "other text", "text that is not declared"
 _PERCENTAGE, _AMOUNT, _BRACKETS = "a percentage", "an amount with its currency", "a number in brackets or with its sign behind"
 _TIMED, _SEVERAL, UNIT = "a date or a time of day", "several numbers", "a number with a unit or other letters behind"
 _MONTH_NAMED, _QUOTED = "a date with the name of its month", "a number in quotes"
-_PART_OF_DATE = "a part of a date"
+_PART_OF_DATE, _DIGITS = "a part of a date", "a number in other digits"
 #: Numbers and dates in forms that nobody would choose for categories.
 IN_OTHER_FORM = frozenset(
-    (TWO_WAYS, _TIMED, _SEVERAL, UNIT, _PERCENTAGE, _AMOUNT, _BRACKETS, _MONTH_NAMED, _QUOTED, _PART_OF_DATE)
+    (TWO_WAYS, _TIMED, _SEVERAL, UNIT, _PERCENTAGE, _AMOUNT, _BRACKETS, _MONTH_NAMED, _QUOTED, _PART_OF_DATE, _DIGITS)
 )
 #: Letters and digits of words for a value that is missing.
 _NO_VALUE = frozenset(
@@ -78,7 +78,8 @@ _OF_NUMBERS = [
         "a number below or above a limit",
         rf"(?:{_ABOVE})\.?\s*{_NUMBER}{_TAIL}|{_NUMBER}\s*(?:[^\W\d_]+\s+)?(?:{_BEYOND})",
     ),
-    (_QUOTED, rf"['\"“”„‘’`´]\s*{_NUMBER}\s*['\"“”„‘’`´]?"),
+    (_QUOTED, rf"=?['\"“”„‘’`´]\s*{_NUMBER}\s*['\"“”„‘’`´]?"),
+    (_DIGITS, "[-+]?0x[0-9a-f]+"),
     (TWO_WAYS, r"[-+−]?[0-9.,'’ \u2009\u202f]*[0-9][0-9.,'’ \u2009\u202f]*"),
     (_SEVERAL, rf"(?!0x)[(\[{{]?\s*{_NUMBER}(?:\s*[/;|&+x×*:,_]\s*{_NUMBER})+\s*[)\]}}]?"),
     (

@@ -26,7 +26,8 @@ from tests.support.examples import examples
 BESIDE_NUMBERS = {
     "range": "5-6|5–6|5 to 6|5 bis 6|18..25|between 5 and 6|5 - 6 kg|1.5-2.5",
     "limit": "<5|< 0.1|>100|≥ 90|<=5|90+|over 89|85 or older|under 5 years|less than 5|unter 18|90 und älter|max. 5",
-    "unit": "1e3kg|5 kg|5kg|3.2 mg/l|7 m²|12,5 km|40 years old|5 Std.|3rd|-3 dB|12A|0x1F|80/120 mmHg",
+    "unit": "1e3kg|5 kg|5kg|3.2 mg/l|7 m²|12,5 km|40 years old|5 Std.|3rd|-3 dB|12A|80/120 mmHg",
+    "other digits": "0x1F|0xa0",
     "for no value": "n/a?|n/a|N.A.|.|..|-|--|*|unknown|UNK|k.A.|keine Angabe|#N/A|#DIV/0!|missing|not done|<NA>|None",
     "percentage": "95%|95 %|0.5‰|12 percent|12 Prozent",
     "currency": "$1,037.50|12 €|12 EUR|USD 12|-$3.50|£5|1.000 Euro|5 kr",
