@@ -458,7 +458,8 @@ def check_names(names: list[str], max_columns: int) -> list[str]:
     seen: dict[str, int] = {}
     for place, name in enumerate(names, 1):
         if not name:
-            remedy = f"Name it, or delete the column (a table saved with its row numbers has such a column). {_FIRST_LINE}"
+            reason = "a table saved with its row numbers has such a column, and of merged cells only the first has the name"
+            remedy = f"Name it, or delete the column ({reason}). {_FIRST_LINE}"
             raise TableError("blank-name", f"Column {place} has no name.", row=1, remedy=remedy)
         if len(name) > LONGEST_NAME:
             what = f"The name of column {place} has over {LONGEST_NAME:,} letters."

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, BinaryIO
 
 from dpviz.errors import DpvizError, ParameterError, TableError, named, place
 from dpviz.io.limits import require_bytes
@@ -21,64 +21,51 @@ Source = str | Path | bytes | BinaryIO
 GZIP = b"\x1f\x8b"
 UTF8_MARK = b"\xef\xbb\xbf"
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
-#: First bytes of files people take for CSV files.
-_OTHER_KINDS = {
-    b"PK\x03\x04": "an Excel workbook or a ZIP archive",
-    b"\xd0\xcf\x11\xe0": "an old Excel workbook",
-    b"%PDF": "a PDF document",
-    b"PAR1": "a Parquet file",
-    b"\x89PNG": "a picture",
-    b"7z\xbc\xaf": "a 7-Zip archive",
-    **{b"BZh%d1AY&SY" % level: "a bzip2 archive" for level in range(1, 10)},
-    b"\xfd7zXZ": "an xz archive",
-    b"SQLite format 3": "an SQLite database",
-    b"HEADER RECORD*": "a SAS transport file",
-    b"\0" * 12 + b"\xc2\xea\x81\x60": "a SAS file",
-    b"Obj\x01": "an Avro file",
-    b"\x89HDF\r\n\x1a\n": "an HDF5 file",
-    b"MATLAB 5.0 MAT-file": "a MATLAB file",
-    b"\x93NUMPY": "a NumPy file",
-    **{b"RD%c%d\n" % (form, version): "an R workspace" for form in b"XA" for version in (2, 3)},
-    b"X\n\0\0\0": "an R file",
-    b"\xff\xff\xff\xff": "an Arrow stream",
-    b"FEA1\0": "a Feather file of version 1",
-    b"ASCII SPSS PORT FILE": "an SPSS portable file",
-    b"{\\rtf": "an RTF document",
-    b"Rar!\x1a": "a RAR archive",
-    b"\x04\x22\x4d\x18": "an LZ4 archive",
-    b"\0\1\0\0Standard ": "an Access database",
-    **{b"ORC" + bytes([sign]): "an ORC file" for sign in range(32) if sign not in b"\t\r\n"},  # nor letters: ORCID is a name
-    **{b"\x80" + bytes([version]): "a Python pickle" for version in range(2, 6)},
+#: What people take for a CSV file -> endings of its name, and a pattern of its first bytes behind a byte-order mark.
+_OTHER_KINDS: dict[str, tuple[str, bytes]] = {
+    "an Excel workbook or a ZIP archive": ("", rb"PK\x03\x04"),
+    "an old Excel workbook": ("", rb"\xd0\xcf\x11\xe0"),
+    "a Parquet file": ("", rb"PAR1"),
+    "a PDF document": ("", rb"%PDF"),
+    "a picture": ("", rb"\x89PNG"),
+    "a 7-Zip archive": ("", rb"7z\xbc\xaf"),
+    "a bzip2 archive": ("", rb"BZh[1-9]1AY&SY"),
+    "an xz archive": ("", rb"\xfd7zXZ"),
+    "a RAR archive": ("", rb"Rar!\x1a"),
+    "an LZ4 archive": ("", rb"\x04\x22\x4d\x18"),
+    "a tar archive": (".tar .tgz", rb"(?=.{257}ustar).{0,256}\0"),
+    "TOML": (".toml", rb"\s*\[\[[\w.\- ]+\]\]\s"),
+    "JSON": (".json .jsonl .ndjson .geojson", rb"""\s*(?:\{\s*["'}]|\[\s*[\[({"'\]])"""),  # also as Python prints it
+    "YAML": (".yaml .yml", rb"\s*---\n"),
+    "HTML or XML": (".xml .html .htm", rb"\s*<"),
+    "Markdown": (".md .markdown", rb"(?!)"),
+    "SQL": (".sql", rb"(?i:\s*(?:insert into|create table) )"),
+    "an ARFF file": (".arff", rb"(?i:(?:\s|%[^\n]*\n)*@relation\s)"),
+    "a LIBSVM file": (".svm .libsvm .svmlight", rb"(?!)"),
+    "a MessagePack file": (".msgpack", rb"(?!)"),
+    "an ORC file": (".orc", rb"ORC[\0-\x08\x0b\x0c\x0e-\x1f]"),  # ORCID is a name
+    "an Avro file": (".avro", rb"Obj\x01"),
+    "an HDF5 file": (".h5 .hdf5 .hdf", rb"\x89HDF\r\n\x1a\n"),
+    "a Python pickle": (".pkl .pickle", rb"\x80[\x02-\x05]"),
+    "a NumPy file": (".npy .npz", rb"\x93NUMPY"),
+    "an R file": (".rds", rb"X\n\0\0\0"),
+    "an R workspace": (".rdata .rda", rb"RD[XA][23]\n"),
+    "an Arrow stream": ("", rb"\xff\xff\xff\xff"),
+    "a Feather file of version 1": ("", rb"FEA1\0"),
+    "an SQLite database": (".sqlite .sqlite3", rb"SQLite format 3"),
+    "a DuckDB database": ("", rb"(?=.{8}DUCK).{0,7}\0"),
+    "an Access database": (".mdb .accdb", rb"\0\x01\0\0Standard "),
+    "a dBASE file": (".dbf", rb"(?!)"),
+    "a SAS transport file": (".xpt", rb"HEADER RECORD\*"),
+    "a SAS file": (".sas7bdat", rb"\0{12}\xc2\xea\x81\x60"),
+    "an SPSS portable file": (".por", rb"ASCII SPSS PORT FILE"),
+    "a MATLAB file": (".mat", rb"MATLAB 5\.0 MAT-file"),
+    "an OpenDocument file": (".ods .odt", rb"(?!)"),
+    "an RTF document": ("", rb"\{\\rtf"),
+    "a document": (".doc .docx .rtf", rb"(?!)"),
 }
-#: Endings of files that are no table of text, whatever their first bytes are.
-_OTHER_ENDINGS = {
-    (".json", ".jsonl", ".ndjson", ".geojson"): "JSON",
-    (".orc",): "an ORC file",
-    (".avro",): "an Avro file",
-    (".h5", ".hdf5", ".hdf"): "an HDF5 file",
-    (".pkl", ".pickle"): "a Python pickle",
-    (".npy", ".npz"): "a NumPy file",
-    (".rds",): "an R file",
-    (".rdata", ".rda"): "an R workspace",
-    (".yaml", ".yml"): "YAML",
-    (".toml",): "TOML",
-    (".sqlite", ".sqlite3"): "an SQLite database",
-    (".sql",): "SQL",
-    (".xpt",): "a SAS transport file",
-    (".sas7bdat",): "a SAS file",
-    (".por",): "an SPSS portable file",
-    (".arff",): "an ARFF file",
-    (".mat",): "a MATLAB file",
-    (".dbf",): "a dBASE file",
-    (".mdb", ".accdb"): "an Access database",
-    (".ods", ".odt"): "an OpenDocument file",
-    (".doc", ".docx", ".rtf"): "a document",
-    (".xml", ".html", ".htm"): "HTML or XML",
-    (".md", ".markdown"): "Markdown",
-    (".svm", ".libsvm", ".svmlight"): "a LIBSVM file",
-    (".msgpack",): "a MessagePack file",
-    (".tar", ".tgz"): "a tar archive",
-}
+#: First bytes that are looked at.
+_MOST_LOOKED_AT = 100_000
 #: Encodings in which a line feed is never part of another character, so that lines are the same whatever their bytes are.
 ENCODINGS = ("utf-8", *(f"cp{page}" for page in range(1250, 1259)), *(f"iso8859-{part}" for part in range(1, 17) if part != 12))
 #: Longer lines are left out, so that no line can ask for more memory than this many cells; a longer header is refused.
@@ -89,11 +76,6 @@ LINES_AT_ONCE = 1024
 _LARGEST_DOCUMENT = 256 << 20
 #: What a byte becomes that cannot be read.
 UNREADABLE = "\ufffd"
-#: How a file begins that holds JSON, also as Python prints it: an object, or a list of objects, lists or texts.
-_JSON = re.compile(rb"""(?:\xef\xbb\xbf)?\s*(?:\{\s*["'}]|\[\s*[\[({"'\]])""")
-_ARFF = re.compile(rb"(?:\xef\xbb\xbf)?(?:\s|%[^\n]*\n)*@relation\s", re.IGNORECASE)
-#: How a file begins that holds tables of TOML, which Python's lists do not.
-_TOML = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\[[\w.\- ]+\]\]\s")
 #: How a text begins whose lines end with carriage returns alone.
 _MAC_LINE = re.compile(rb"[\r\n]*[^\r\n]+\r(?!\n)")
 
@@ -219,32 +201,18 @@ def gunzip(raw: bytes, max_bytes: int) -> bytes:
 
 def refuse_other_endings(file_name: str) -> None:
     """Raise TableError where the ending of a name, which is public, says that the file is no table of text."""
-    for endings, kind in _OTHER_ENDINGS.items():
-        if file_name.lower().endswith(endings):
-            _refuse(kind)
-
-
-def _refuse(kind: str) -> NoReturn:
-    raise TableError("not-csv", f"This is {kind}, not CSV: save it as CSV or Parquet.", remedy="Then give that file.")
+    for kind, (endings, _) in _OTHER_KINDS.items():
+        if endings and file_name.lower().endswith(tuple(endings.split())):
+            raise _other_kind(kind)
 
 
 def _refuse_other_kinds(raw: bytes) -> None:
-    if _TOML.match(raw):
-        _refuse("TOML")
-    if _JSON.match(raw):
-        _refuse("JSON")
-    for start, kind in _OTHER_KINDS.items():
-        if raw.startswith(start):
-            remedy = "Open it in its own program and save the table as CSV."
-            if start in (b"PK\x03\x04", b"PAR1"):
-                remedy = f"Read it with dpviz.read_table, or {remedy[0].lower()}{remedy[1:]}"
-            raise TableError("not-csv", f"This is {kind}, not a CSV file.", remedy=remedy)
-    begins = raw[:100].removeprefix(UTF8_MARK).lstrip().lower()
-    for start, kind in {b"<": "HTML or XML", b"---\n": "YAML", b"insert into ": "SQL", b"create table ": "SQL"}.items():
-        if begins.startswith(start):
-            _refuse(kind)
-    if _ARFF.match(raw):
-        _refuse("an ARFF file")
-    for start, behind, kind in ((b"ustar", 257, "a tar archive"), (b"DUCK", 8, "a DuckDB database")):
-        if raw.startswith(start, behind) and b"\0" in raw[:behind]:
-            _refuse(kind)
+    begin = raw[:_MOST_LOOKED_AT].removeprefix(UTF8_MARK)
+    for kind, (_, pattern) in _OTHER_KINDS.items():
+        if re.match(pattern, begin, re.DOTALL):
+            raise _other_kind(kind)
+
+
+def _other_kind(kind: str) -> TableError:
+    remedy = "Read it with dpviz.read_table." if kind.startswith(("an Excel", "a Parquet")) else "Then give that file."
+    return TableError("not-csv", f"This is {kind}, not CSV: save it as CSV or Parquet.", remedy=remedy)

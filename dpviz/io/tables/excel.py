@@ -62,7 +62,7 @@ def read_excel(raw: bytes, options: ReadOptions) -> Iterator[Any]:
         names = list(options.names or ())
         if options.names is None:
             names, rows = _header(rows, options)
-        names = _checked_names(names, options)
+        names = checked_names(names, options)
         schema = pa.schema([(name, pa.large_binary()) for name in names])
         batches, malformed = [], list[int]()
         places = count()
@@ -173,11 +173,3 @@ def _header(rows: Iterator[Row], options: ReadOptions) -> tuple[list[str], Itera
         raise TableError("empty", "The sheet is empty.", remedy="Choose a sheet with one row of column names and then the data.")
     check_header(names)
     return told_apart(names) if options.rename else names, chain(some[place + 1 :], rows)
-
-
-def _checked_names(names: list[str], options: ReadOptions) -> list[str]:
-    if "" in names and options.wanted is None:
-        remedy = "Name every column in the first row (of merged cells only the first holds the name): "
-        remedy += "rows above the names and blank columns beside the table have to go."
-        raise TableError("blank-name", f"Column {names.index('') + 1} has no name.", row=1, remedy=remedy)
-    return checked_names(names, options)
