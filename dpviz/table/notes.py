@@ -222,7 +222,9 @@ def column_notes(column: Column, left_out: Sequence[int] = ()) -> Iterator[Note]
             what = f"Most texts, first in row {row:,}, are of the kind “{kind}”, which is not read"
             yield Doubt(f"{what}: write 12.5, or a date as 2024-03-01.", _help_of([kind]))
         elif _FEWEST_IDENTIFIERS < len(column.texts) < others.sum() < _FEWEST_REPEATS * len(column.texts):
-            yield Doubt("Texts that hardly repeat, as identifiers and free text do: leave the column out, or group its texts.")
+            yield Doubt(
+                "Texts that hardly repeat, as identifiers and free text do: leave the column out, or say that it names a person."
+            )
     if not numbers.any() and len(column.texts) <= _MOST_SPELLINGS and (words := sorted(filter(is_no_value, column.texts))):
         listed = ", ".join(map(repr, words[:_MOST_LISTED]))
         yield Note(f"{listed} is a category unless it is declared as a missing code.")
@@ -293,7 +295,8 @@ _WRITE_DATES = "write dates as 2024-03-01, or leave the column out"
 _DAYS_OF_EXCEL = f"days as Excel counts them, of which 43831 is 2020-01-01: {_WRITE_DATES}"
 _DIGITS_OF_DATES = f"dates without marks, as 20240301, 202403 or the week 202453 is: {_WRITE_DATES}"
 _SECONDS = f"moments in seconds since 1970, or identifiers: {_WRITE_DATES}"
-_IDENTIFIERS = "identifiers or codes, of which the order means nothing: leave the column out, or declare it as categories"
+_IDENTIFIERS = "identifiers or codes, of which the order means nothing: leave the column out, say that it names the person, or"
+_IDENTIFIERS += " declare it as categories"
 #: Words in names of columns that hold days, and codes.
 _DAY_WORDS = frozenset(
     re.findall(
