@@ -252,7 +252,10 @@ class _Writer:
     def _prediction(self) -> str:
         target, function = self.function.schema.target, self.function
         if function.is_one_tree:
-            return self._leaves(lambda end: self._said(function.answer(end)), isinstance(target, NumericTarget))
+            is_number = isinstance(target, NumericTarget)
+            return self._leaves(
+                lambda end: self.number(end.amounts[0]) if is_number else _text(str(function.answer(end))), is_number
+            )
         if isinstance(target, NumericTarget):
             low, high = self.number(target.low), self.number(target.high)
             return f"CASE WHEN x.s0 < {low} THEN {low} WHEN x.s0 > {high} THEN {high} ELSE x.s0 END"
@@ -262,9 +265,6 @@ class _Writer:
         best = (" AND ".join(f"x.s{k} >= x.s{other}" for other in range(k + 1, len(names))) for k in range(len(names) - 1))
         cases = " ".join(f"WHEN {test} THEN {name}" for test, name in zip(best, names, strict=False))
         return f"CASE WHEN x.s0 IS NULL THEN NULL {cases} ELSE {names[-1]} END"
-
-    def _said(self, answer: str | float) -> str:
-        return _text(answer) if isinstance(answer, str) else self.number(answer)
 
     def _leaves(self, say: Callable[[End], str], is_number: bool) -> str:
         """What a single tree says of a row that has an answer."""
@@ -311,26 +311,20 @@ class _Writer:
         lines = [f"CASE WHEN {self.is_usable} THEN {self.dialect.double(self.number(self.function.start[place]))}"]
         for first in range(0, len(asked), _GROUP):
             lines.append(f"    + ({self.dialect.double('0')}")
-            lines += [f"    + {self._case(tree, 2, self._amount(place))}" for tree in asked[first : first + _GROUP]]
+            amounts = (self._case(tree, 2, lambda end: self.number(end.amounts[place])) for tree in asked[first : first + _GROUP])
+            lines += [f"    + {amount}" for amount in amounts]
             lines.append("    )")
         return "\n".join([*lines, "    END"])
 
-    def _amount(self, place: int) -> Callable[[End], str]:
-        return lambda end: self.number(end.amounts[place])
-
     def _case(self, step: Step, depth: int, say: Callable[[End], str]) -> str:
         """The no side is the next WHEN, so that only yes sides nest."""
-        return "\n".join(self._case_lines(step, depth, say))
-
-    def _case_lines(self, step: Step, depth: int, say: Callable[[End], str]) -> list[str]:
         if isinstance(step, End):
-            return [say(step)]
+            return say(step)
         pad, lines = "  " * depth, ["CASE"]
         while isinstance(step, Split):
-            first, *rest = self._case_lines(step.yes, depth + 2, say)
-            lines += [f"{pad}  WHEN {self._test(step.test)} THEN {first}", *rest]
+            lines.append(f"{pad}  WHEN {self._test(step.test)} THEN {self._case(step.yes, depth + 2, say)}")
             step = step.no
-        return [*lines, f"{pad}  ELSE {say(step)}", f"{pad}END"]
+        return "\n".join([*lines, f"{pad}  ELSE {say(step)}", f"{pad}END"])
 
     def _test(self, test: Test) -> str:
         is_others, names = names_of(self.function.schema, test)
