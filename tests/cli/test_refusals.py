@@ -93,7 +93,12 @@ WRONG = [
     ("export {model} --to mermaid --out {out}", "The export format 'mermaid' was removed from dpviz. Use 'svg'."),
     ("export {model} --to python --key id --out {out}", "no key is needed"),
     ("export {table} --to python --out {out}", "It is not JSON"),
+    ("export {linear} --to sql --out {out}", "A model of kind 'linear' is no tree. Export it as JSON."),
     ("export {folder}/no.json --to python --out {out}", "The model file cannot be read: No such file or directory."),
+    ("export {bytes} --to python --out {out}", "The model file is not UTF-8 text."),
+    ("export {list} --to python --out {out}", "This must be an object with named entries; got a list."),
+    ("export {newer} --to python --out {out}", "The format 'dpviz-tree/9' is not known here"),
+    ("export {half} --to python --out {out}", "schema"),
     # register and check
     ("register list --out -", "The format is not known"),
     ("register list --out {folder}/register.xlsx", "ends in .csv or .json"),
@@ -109,9 +114,16 @@ WRONG = [
 def places(run, table, schema, tmp_path, monkeypatch):
     """Name of a file in `WRONG` -> the file."""
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "register.db"))
-    found = {"table": table, "schema": schema, "folder": tmp_path, "out": tmp_path / "out", "model": tmp_path / "model.json"}
-    assert run("train", table, "--schema", schema, "--epsilon", "9", "--learner", "cart", "--out", found["model"])[0] == 0
+    found = {"table": table, "schema": schema, "folder": tmp_path, "out": tmp_path / "out"}
+    for name, learner in (("model", "cart"), ("linear", "logistic")):
+        found[name] = tmp_path / f"{name}.json"
+        asked = ("--schema", schema, "--epsilon", "9", "--seed", "5", "--learner", learner, "--out", found[name])
+        assert run("train", table, *asked)[0] == 0
     for name, text in {
+        "bytes": "\udcff\udcfe\0",
+        "list": "[]",
+        "newer": '{"format": "dpviz-tree/9"}',
+        "half": '{"format": "dpviz-tree/1", "kind": "tree", "schema": 3}',
         "twice": "a,a\n1,2\n",
         "other": "a,b\n1,2\n3,4\n",
         "one": "age,colour,label\n3,red,no\n",
@@ -119,7 +131,7 @@ def places(run, table, schema, tmp_path, monkeypatch):
         "rents": "area,rent\n" + "".join(f"{k % 97},{5 * k}.5\n" for k in range(100)),
     }.items():
         found[name] = tmp_path / f"{name}.csv"
-        found[name].write_text(text, encoding="utf-8")
+        found[name].write_text(text, encoding="utf-8", errors="surrogateescape")
     return found
 
 

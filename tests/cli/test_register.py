@@ -131,48 +131,29 @@ def test_looks_at_private_rows_are_listed_apart(run, declared, register):
 # --- dpviz check
 
 
-@pytest.fixture
-def released(run, release, declared, register, tmp_path):
-    """(register, file)."""
+def test_a_file_is_checked_without_rows_and_fails_once_it_is_changed_or_its_steps_do_not_add_up(
+    run, refused, release, declared, register, tmp_path, monkeypatch
+):
+    file = tmp_path / "tree.json"
     assert run(*release("tree.json", "--add-rows"))[0] == 0
-    return register, tmp_path / "tree.json"
-
-
-def test_a_released_file_passes_and_says_what_it_costs(run, released):
-    book, file = released
-    code, said, heard = run("check", file, "--register", book)
+    code, said, heard = run("check", file, "--register", register)
     assert (code, heard) == (0, "")
     assert "In the register, as it was released: release number 1 of 'survey'" in said
     assert "Guaranteed: epsilon = 1.5 (add/remove one household, up to 3 rows)" in said
     assert "added up again: epsilon = 1.5" in said
-
-
-def test_a_changed_file_fails(run, released):
-    book, file = released
-    file.write_text(file.read_text(encoding="utf-8").replace('"n_public": 600', '"n_public": 6000'), encoding="utf-8")
-    code, said, _ = run("check", file, "--register", book, "--json")
+    monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "own" / "releases.db"))
+    code, said, _ = run("check", file)
+    assert (code, "There is no register at" in said, "added up again" in said) == (1, True, True)
+    assert not (tmp_path / "own").exists(), "none is made"
+    written = file.read_text(encoding="utf-8")
+    file.write_text(written.replace('"n_public": 600', '"n_public": 6000'), encoding="utf-8")
+    code, said, _ = run("check", file, "--register", register, "--json")
     assert code == 1
     found = json.loads(said)
     assert (found["place"], found["as_released"], found["guaranteed"], found["release"]["number"]) == ("changed", False, False, 1)
     assert found["guarantee"] == "Not guaranteed, because the file was changed."
-
-
-def test_steps_that_do_not_add_up_are_one_line(refused, released):
-    book, file = released
-    document = json.loads(file.read_text(encoding="utf-8"))
+    document = json.loads(written)
     document["privacy"]["guarantee"]["epsilon"] = 0.25
     document["privacy"].pop("per_person")
     file.write_text(json.dumps(document), encoding="utf-8")
-    assert "do not add up" in refused("check", file, "--register", book)
-
-
-def test_without_a_register_none_is_made_and_the_ledger_is_still_added_up(run, refused, released, monkeypatch, tmp_path):
-    assert "There is no register here." in refused("check", released[1], "--register", tmp_path / "none.db")
-    assert not (tmp_path / "none.db").exists()
-    monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "own" / "releases.db"))
-    _, file = released
-    code, said, _ = run("check", file)
-    assert code == 1
-    assert "There is no register at" in said
-    assert "added up again" in said
-    assert not (tmp_path / "own").exists()
+    assert "do not add up" in refused("check", file, "--register", register)
