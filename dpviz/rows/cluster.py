@@ -123,19 +123,14 @@ class ClusterRows(SourceRows):
                 if self.rows_per_person is not None:
                     whose, kept = kept, kept.partition_by(encoding.person, self.rows_per_person)
                     whose.close()
-                sizes = kept.sum_batches(partial(rows_of_part, encoding)).sort_by("cell")
+                sizes = kept.sum_batches(partial(rows_of_part, encoding))
             except BaseException:
                 kept.close()
                 raise
-        self._kept, self._starts, n_rows = kept, {}, 0
-        for part, size in zip(*map(pa.ChunkedArray.to_pylist, sizes.columns), strict=True):
-            self._starts[part], n_rows = n_rows, n_rows + size
+        self._kept, (self._starts, n_rows) = kept, starts_of(sizes)
         return numbers, n_rows
 
-    def _sum_records(self, found: np.ndarray, add: Adding, parts: np.ndarray | None) -> np.ndarray:
-        return self._counted(found, add, parts)
-
-    def _counted(self, found: np.ndarray, add: Adding, parts: np.ndarray | None, *, of_rows: bool = False) -> np.ndarray:
+    def _sum_records(self, found: np.ndarray, add: Adding, parts: np.ndarray | None, *, of_rows: bool = False) -> np.ndarray:
         """`of_rows`: each has a part of its own, also where rows are a person's."""
         given = None if parts is None else Assigned(parts, self._starts, of_rows)
         try:
@@ -166,7 +161,7 @@ class ClusterRows(SourceRows):
         self._held(bins=False)
         found = np.zeros((len(trees.leaves), len(self.schema.classes)), dtype=np.int64)
         small = None if tree_of is None else tree_of.astype(np.min_scalar_type(trees.n_trees))
-        return leaf_counts_of(self._counted(found, partial(add_forest_counts, trees), small, of_rows=True))
+        return leaf_counts_of(self._sum_records(found, partial(add_forest_counts, trees), small, of_rows=True))
 
     def _give_up(self) -> None:
         if self._kept is not self._source:
@@ -178,6 +173,14 @@ class ClusterRows(SourceRows):
         super().close()
         self._give_up()
         self._source.close()
+
+
+def starts_of(sizes: pa.Table) -> tuple[dict[int, int], int]:
+    """(by part, the number of its first row; all rows), of `CELLS` that count the rows of each part."""
+    starts, n_rows = dict[int, int](), 0
+    for part, size in zip(*map(pa.ChunkedArray.to_pylist, sizes.sort_by("cell").columns), strict=True):
+        starts[part], n_rows = n_rows, n_rows + size
+    return starts, n_rows
 
 
 def _dense(cells: pa.Table, found: np.ndarray) -> np.ndarray:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 T = TypeVar("T")
-NO_TABLE = "There is no such table or view, or it may not be read."
 #: Digits of the numbers that Arrow has.
 _MOST_DIGITS = 38
 _NOT_NUMERIC = -2
@@ -61,6 +60,13 @@ class Database(ABC):
 
 def _named(table: Sequence[str]) -> str:
     return ".".join(map(identifier, table))
+
+
+def require_table(columns: object) -> None:
+    """Raise EngineError where nothing was found of a table."""
+    if not columns:
+        what = "There is no such table or view, or it may not be read."
+        raise EngineError("table", what, remedy="Give the name as the engine writes it, with its schema if need be.")
 
 
 def checked_columns(schema: pa.Schema, wanted: Iterable[str] | None, order: str) -> list[str]:
@@ -121,8 +127,7 @@ class DuckDB(Database):
         if len(table) == 1:
             wanted += " AND schema_name = current_schema() AND database_name = current_database()"
         with redact_database_errors("DuckDB"):
-            if not self._base.execute(f"SELECT 1 FROM duckdb_columns() WHERE {wanted}", list(reversed(table))).fetchall():
-                raise EngineError("table", NO_TABLE, remedy="Give the name as the engine writes it, with its schema if need be.")
+            require_table(self._base.execute(f"SELECT 1 FROM duckdb_columns() WHERE {wanted}", list(reversed(table))).fetchall())
             return self._reader(f"SELECT * FROM {_named(table)} LIMIT 0", 1).schema
 
     def batches(self, statement: str, n_rows: int) -> Iterator[pa.RecordBatch]:
@@ -178,8 +183,7 @@ class PostgreSQL(Database):
 
         with redact_database_errors("PostgreSQL", *self._lost):
             columns = self._execute(self._COLUMNS, [_named(table)])
-            if not columns:
-                raise EngineError("table", NO_TABLE, remedy="Give the name as the engine writes it, with its schema if need be.")
+            require_table(columns)
             for name, modifier in columns:
                 digits, scale = (modifier - 4) >> 16 & 0xFFFF, (modifier - 4) & 0x7FF
                 if modifier != _NOT_NUMERIC:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from tempfile import TemporaryFile, gettempdir
@@ -223,32 +224,32 @@ class LocalRows(SourceRows):
         return EncodedDataset(self.schema, tuple(columns), target)
 
     def _encode(self, encoding: Encoding) -> tuple[np.ndarray, int]:
-        notes, numbers, persons = dict.fromkeys(self._batches.notes), np.zeros(1, dtype=np.int64), _Persons()
-        unread, n_records = dict[tuple[int, tuple[str, str]], Unread](), 0
-        with _RecordFile(encoding.dtype) as file:
+        notes, numbers, persons = dict.fromkeys(self._batches.notes), np.zeros(encoding.n_numbers, dtype=np.int64), _Persons()
+        unread = dict[tuple[int, tuple[str, str]], Unread]()
+
+        def read() -> Iterator[np.ndarray]:
+            n_records = 0
             for table in (table_of(raw, encoding.wanted) for raw in self._batches.read(self._telling)):
                 notes.update(dict.fromkeys(note for note in table.notes if isinstance(note, Doubt)))
                 if self._batches.is_text:
                     warn_of_marks(table, (*self.schema.features, self.schema.target))
                 data = encoding.encode(table)
-                file.append(encoding.records(data))
-                numbers = numbers + numbers_of(data, encoding.wanted)
+                numbers[:] += numbers_of(data, encoding.wanted)
                 for note in [one.after(n_records) for one in data.report.unread] if data.report else ():
                     which = encoding.wanted.index(note.column), note.words  # one column may have notes of several causes
                     unread[which] = unread[which].with_more(note) if which in unread else note
                 n_records += table.n_rows + len(table.left_out)
                 if data.persons is not None:
                     persons.add(table.column(encoding.person), data.persons)
-            records = file.records()
+                yield encoding.records(data)
+
+        records = _on_disk(encoding.dtype, read())
         if self.rows_per_person is not None:
             whose = persons.numbers()
             kept = chosen_rows(whose, self.rows_per_person)
             self.persons = whose[kept]
-            with _RecordFile(encoding.dtype) as file:
-                for start in range(0, len(records), COUNTED_AT_ONCE):
-                    here = slice(start, start + COUNTED_AT_ONCE)
-                    file.append(records[here][kept[here]])
-                records = file.records()
+            pieces = (slice(start, start + COUNTED_AT_ONCE) for start in range(0, len(records), COUNTED_AT_ONCE))
+            records = _on_disk(encoding.dtype, (records[here][kept[here]] for here in pieces))
         if self._numbers is None:
             self.notes, self._unread = tuple(notes), tuple(unread[which] for which in sorted(unread))
             warn_of((*notes, *self._unread))
@@ -293,43 +294,26 @@ class _Persons:
         return np.concatenate([np.empty(0, dtype=np.int64), *self._of_rows])
 
 
-class _RecordFile:
-    """Records while they are written; used in a `with` block."""
-
-    def __init__(self, dtype: np.dtype) -> None:
-        """Raises DpvizError where no temporary file can be made."""
-        self.dtype, self._n_rows = dtype, 0
-        try:
-            self._file = TemporaryFile(prefix="dpviz-")  # noqa: SIM115  (closed by __exit__)
-        except OSError as error:
-            raise _no_room(error) from error
-
-    def __enter__(self) -> _RecordFile:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._file.close()
-
-    def append(self, records: np.ndarray) -> None:
-        """Add rows; raises DpvizError where the disk is full."""
-        try:
-            self._file.write(records.tobytes())
-        except OSError as error:
-            raise _no_room(error) from error
-        self._n_rows += len(records)
-
-    def records(self) -> np.ndarray:
-        """All rows, read-only, read from the disk as they are used. They outlive the `with` block, as long as this array does."""
-        try:
-            self._file.flush()
-            if not self._n_rows:
-                return np.empty(0, dtype=self.dtype)
-            return np.asarray(np.memmap(self._file, self.dtype, "r", shape=(self._n_rows,)))
-        except OSError as error:
-            raise _no_room(error) from error
+def _on_disk(dtype: np.dtype, pieces: Iterator[np.ndarray]) -> np.ndarray:
+    """Records, read-only, in a file without a name, which lasts as long as they do; raises DpvizError where there is no room."""
+    n_rows = 0
+    with _room():
+        opened = closing(TemporaryFile(prefix="dpviz-"))  # noqa: SIM115
+    with opened as file:
+        for records in pieces:
+            with _room():
+                file.write(records.tobytes())
+            n_rows += len(records)
+        with _room():
+            file.flush()
+            return np.asarray(np.memmap(file, dtype, "r", shape=(n_rows,))) if n_rows else np.empty(0, dtype=dtype)
 
 
-def _no_room(error: OSError) -> DpvizError:
-    what = f"A temporary file cannot be written: {error.strerror or error}."
-    remedy = "A row takes about a byte per column; where values are needed, 8 per number. TMPDIR names another folder for them."
-    return DpvizError(what, where=gettempdir(), remedy=remedy)
+@contextmanager
+def _room() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        what = f"A temporary file cannot be written: {error.strerror or error}."
+        remedy = "A row takes about a byte per column; where values are needed, 8 per number. TMPDIR names another folder."
+        raise DpvizError(what, where=gettempdir(), remedy=remedy) from error

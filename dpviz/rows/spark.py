@@ -24,10 +24,9 @@ from pyspark.sql import SparkSession, functions
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.window import Window
 
-from dpviz.errors import EngineError
 from dpviz.rows.address import Address
-from dpviz.rows.cluster import CELLS, KEPT, WHOSE, Batches, ClusterRows, PartFunction, together
-from dpviz.rows.databases import NO_TABLE, checked_columns, redact_database_errors
+from dpviz.rows.cluster import CELLS, KEPT, WHOSE, Batches, ClusterRows, PartFunction, starts_of, together
+from dpviz.rows.databases import checked_columns, redact_database_errors, require_table
 from dpviz.table.encode import several_spellings
 from dpviz.table.schema import Schema
 
@@ -52,8 +51,7 @@ class SparkTable:
     def schema(self, table: Sequence[str]) -> pa.Schema:
         """Types of the columns."""
         with redact_database_errors("Spark"):
-            if not self.session.catalog.tableExists(_named(table)):
-                raise EngineError("table", NO_TABLE, remedy="Give the name as the engine writes it, with its schema if need be.")
+            require_table(self.session.catalog.tableExists(_named(table)))
             return to_arrow_schema(self.session.table(_named(table)).schema)
 
     def frame(self, table: Sequence[str], columns: Sequence[str], order: str) -> Any:
@@ -147,10 +145,7 @@ class SparkSource:
         chosen = rows.withColumn("place", functions.row_number().over(by_draw)).where(f"place <= {most}").drop("place")
         ordered = self._kept(chosen.orderBy("row"), WHOSE)
         try:
-            sizes = ordered.sum_batches(_size_of_part).sort_by("cell")
-            starts, n_rows = dict[int, int](), 0
-            for part, size in zip(*map(pa.ChunkedArray.to_pylist, sizes.columns), strict=True):
-                starts[part], n_rows = n_rows, n_rows + size
+            starts, _ = starts_of(ordered.sum_batches(_size_of_part))
             numbered = _mapped(ordered._frame, partial(_of_part, partial(_numbered, starts), None), WHOSE)
             first = functions.min("row").over(Window.partitionBy("person"))
             return self._kept(_mapped(numbered.withColumn("row", first), partial(_of_part, together, None), KEPT), KEPT)
