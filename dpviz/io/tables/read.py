@@ -21,8 +21,8 @@ from dpviz.table.notes import warn_of
 from dpviz.table.raw import RawTable, in_this_form
 
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
-#: First byte of a Stata file of before version 13: the number of its format.
-_OLD_STATA = tuple(bytes([number]) for number in (105, 106, 107, 108, 110, 111, 113, 114, 115))
+#: First bytes of a Stata file of before version 13: the number of its format, the order of bytes, and 1.
+_OLD_STATA = tuple(bytes([number, order, 1]) for number in (105, 106, 107, 108, 110, 111, 113, 114, 115) for order in (1, 2))
 #: Endings of files of text, whose first line says what the columns are called; .txt and no ending count as these.
 TEXTS = (".csv", ".tsv", ".tab", ".txt")
 WORKBOOKS = (".xlsx", ".xlsm")
@@ -129,8 +129,6 @@ def _reader(file_name: str, raw: bytes, *, by_name: bool) -> _Reader:
     if raw.startswith(_OLD_OFFICE):
         return _refuse_old_office
     found = next((reader for reader, (starts, _) in _READERS.items() if raw.startswith(starts)), None)
-    if found is None and file_name.lower().endswith(".dta") and raw.startswith(_OLD_STATA):
-        return _read_stata
     if found is None and (ending := next(filter(file_name.lower().endswith, (*TYPED, *WORKBOOKS)), "")):
         what = f"This is no {ending} file, though its name says so, or it is damaged."
         raise TableError("damaged", what, remedy="Save it again in its own program, or correct the ending of its name.")
@@ -143,7 +141,7 @@ _READERS: dict[_Reader, tuple[tuple[bytes, ...], tuple[str, ...]]] = {
     _read_excel: ((ZIP,), WORKBOOKS),
     _read_parquet: ((b"PAR1",), (".parquet",)),
     _read_feather: ((b"ARROW1",), (".feather", ".arrow")),
-    _read_stata: ((b"<stata_dta>",), (".dta",)),
+    _read_stata: ((b"<stata_dta>", *_OLD_STATA), (".dta",)),
     _read_spss: ((b"$FL2", b"$FL3"), (".sav", ".zsav")),
 }
 
