@@ -272,7 +272,13 @@ def audit_chart(lines: Sequence[AuditLine], *, epsilon: float, selected: str) ->
             hues = [_hue(item, sign) for item, *_ in inside]
             marks = {"symbol": symbol, "size": size, "color": hues, "line": {"width": width, "color": hues}}
             figure.add_scatter(x=x, mode="markers", marker=marks, cliponaxis=False, **about)
-    beyond = [(y, text) for item, y in at if (text := _beyond_text(values[item.key], end))]
+    beyond = []
+    for item, y in at:
+        far = {
+            sign: values[item.key][sign] for sign in ("composed", "searched", "attacked") if values[item.key].get(sign, 0.0) > end
+        }
+        if far:
+            beyond.append((y, " ".join(f"{_SYMBOLS[sign][3]}{number_text(value)}" for sign, value in far.items())))
     texts = {"text": [text for _, text in beyond], "textposition": "middle right", "cliponaxis": False}
     figure.add_scatter(x=[end] * len(beyond), y=[y for y, _ in beyond], mode="text", **SILENT, **texts)
     for name, y, count in groups:
@@ -309,11 +315,6 @@ def _places(lines: Sequence[AuditLine], selected: str) -> tuple[list[tuple[Audit
         at += zip(shown, range(y + 1, y + 1 + len(shown)), strict=True)
         y += 1 + len(shown)
     return at, groups, y
-
-
-def _beyond_text(values: dict[str, float], end: float) -> str:
-    signs = (sign for sign in ("composed", "searched", "attacked") if values.get(sign, 0.0) > end)
-    return " ".join(f"{_SYMBOLS[sign][3]}{number_text(values[sign])}" for sign in signs)
 
 
 def _hue(item: AuditLine, sign: str) -> str:

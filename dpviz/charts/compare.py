@@ -112,12 +112,9 @@ def gap_unit(metric: str) -> str:
 
 def gap_text(value: float, metric: str) -> str:
     """A difference with its sign: "+1.4", "-0.2"; in the target's units "+12.3"."""
-    shown = value * _gap_scale(metric)
-    return f"{'+' if shown >= 0 else ''}{format_value(shown)}" if metric in _IN_UNITS else f"{shown:+.1f}"
-
-
-def _gap_scale(metric: str) -> float:
-    return 1.0 if metric in _IN_UNITS else 100.0
+    if metric in _IN_UNITS:
+        return f"{'+' if value >= 0 else ''}{format_value(value)}"
+    return f"{100.0 * value:+.1f}"
 
 
 def _axis(metric: str) -> Style:

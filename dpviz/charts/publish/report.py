@@ -15,7 +15,6 @@ from typing import Any
 
 from dpviz.accounting.claim import Disclosure
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.charts.chart import Rows
 from dpviz.charts.publish.test_result import (
     WIDE,
     beside_always,
@@ -34,7 +33,7 @@ from dpviz.learners import registry
 from dpviz.models.constant import as_tree
 from dpviz.models.tree import Branch, Tree, format_number
 from dpviz.results.document import Statement, statement_of
-from dpviz.results.verdict import Unit, Verdict
+from dpviz.results.verdict import Unit
 from dpviz.results.wording import number_text
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, Schema, Target
 from dpviz.training.estimate.report import CONFIDENCE, ClassReport
@@ -61,10 +60,24 @@ def report_html(source: ExportInput, signed: Signed | None = None) -> str:
     statement, found = statement_of(source.document), source.verdict
     test = test_result_of(source.document, source.schema)
     sentences = [] if test is None else result_sentences(test, found.unit)
+    learner = entry_text(source.document, "learner", "name")
+    learner = registry()[learner].title if learner in registry() else "an unknown learner" if learner == "unknown" else learner
+    how_sure = ["Nothing is known about how good this model is: it holds no private test result."]
+    if sentences:
+        how_sure = [f"{sentences[0]} In brackets: {CONFIDENCE:.0%} intervals.", *sentences[1:_MOST_SENTENCES]]
+    worth = "" if test is None else beside_always(test)
+    if test is not None and worth:  # in the colour of a warning where no test shows that it is better than always one class
+        worth = f'<p class="worth{"" if is_better_than_always(test) else " open"}">{text(worth)}</p>'
+    plain_bound = text(found.plain_bound) if found.plain_bound else ""
+    if plain_bound:  # one click away from the guesses about the model; paper shows it at once
+        counted_from = "Counted from what the algorithm does, not from ε alone."
+        plain_bound = f"<details><summary>{counted_from}</summary>{plain_bound}</details>"
+    groups = group_rows(test)
+    by_group = _table(groups[0], (map(text, row.values()) for row in groups)) if groups else ""
     said = {
         "target": source.schema.target.name,
         "finding": _finding(source, test),
-        "learner": _learner(source),
+        "learner": learner,
         "headline": found.headline,
         "odds": found.odds,
         "because": found.because,
@@ -75,19 +88,20 @@ def report_html(source: ExportInput, signed: Signed | None = None) -> str:
         **{name: text(words) if words else "&nbsp;" for name, words in asdict(signed or Signed()).items()},
         css=_file("report.css"),
         state="" if found.kind == "released" else "open",
-        worth=_beside_always(test),
-        plain_bound=_plain_bound(found),
+        worth=worth,
+        plain_bound=plain_bound,
         model="\n".join(_model(source)),
-        how_sure=_bullets(_how_sure(sentences)),
+        how_sure=_bullets(how_sure),
         conclusions=_bullets(_conclusions(source, tested=test is not None)),
         no_conclusions=_bullets(_no_conclusions(source)),
         test=f"<h2>How good it is, in full</h2>{_bullets(sentences[_MOST_SENTENCES:])}" if sentences else "",
-        groups=_groups(group_rows(test)),
+        groups=f"<h2>By group</h2>{by_group}<p class=note>{WIDE}</p>" if groups else "",
         promises=_bullets(found.promises),
         not_promised=_bullets(not_promised(found.unit, statement.disclosures, statement.noise.warning)),
         ledger=_ledger_table(statement, found.unit),
         schema=_schema_table(source.schema),
-        document=_as_data(source.text),
+        # no text inside can end it early: a parser of HTML sees no "<" in it
+        document=json.dumps(json.loads(source.text), ensure_ascii=True).replace("<", "\\u003c"),
     )
     return page.rstrip("\n")
 
@@ -102,18 +116,15 @@ def _file(name: str) -> str:
 
 def _finding(source: ExportInput, test: Any) -> str:
     """What the model asks and how often it is right, in one sentence; a second one where it is no release."""
-    tree = as_tree(source.model)
-    names = () if tree is None else _first_questions(tree)
+    tree, names = as_tree(source.model), tuple[str, ...]()
+    if tree is not None:  # those nearest the root first
+        found = [(placed.path, placed.node) for placed in tree.nodes() if isinstance(placed.node, Branch)]
+        found.sort(key=lambda one: (len(one[0]), one[0]))
+        names = tuple(dict.fromkeys(tree.schema.features[node.rule.feature].name for _, node in found))
     asks = f"asks about {_listed(names)}" if names else f"uses {source.schema.n_features:,} columns"
     right = f", and is right for {percent_with_interval(test.accuracy)} of the rows" if isinstance(test, ClassReport) else ""
     kind = "" if source.verdict.kind == "released" else " It is not a release, and not for the public."
     return f"The model that predicts {source.schema.target.name} {asks}{right}.{kind}"
-
-
-def _first_questions(tree: Tree) -> tuple[str, ...]:
-    """Columns the tree asks for, those nearest the root first."""
-    places = sorted((len(placed.path), placed.path, placed.node) for placed in tree.nodes() if isinstance(placed.node, Branch))
-    return tuple(dict.fromkeys(tree.schema.features[node.rule.feature].name for _, _, node in places))
 
 
 def _listed(names: tuple[str, ...]) -> str:
@@ -122,30 +133,6 @@ def _listed(names: tuple[str, ...]) -> str:
         return f"{first} only"
     rest = f"{', '.join(others)} and {more:,} more" if more > 0 else " and ".join(others)
     return f"{first} first, then {rest}"
-
-
-def _beside_always(test: Any) -> str:
-    """How often it is right beside always saying one class; in the colour of a warning where no test shows that it is better."""
-    said = "" if test is None else beside_always(test)
-    return f'<p class="worth{"" if is_better_than_always(test) else " open"}">{text(said)}</p>' if said else ""
-
-
-def _learner(source: ExportInput) -> str:
-    name = entry_text(source.document, "learner", "name")
-    return registry()[name].title if name in registry() else "an unknown learner" if name == "unknown" else name
-
-
-def _plain_bound(found: Verdict) -> str:
-    """One click away from the guesses about the model: what its epsilon alone allows. Paper shows it at once."""
-    words = text(found.plain_bound)
-    said = "Counted from what the algorithm does, not from ε alone."
-    return f"<details><summary>{said}</summary>{words}</details>" if words else ""
-
-
-def _how_sure(sentences: list[str]) -> list[str]:
-    if not sentences:
-        return ["Nothing is known about how good this model is: it holds no private test result."]
-    return [f"{sentences[0]} In brackets: {CONFIDENCE:.0%} intervals.", *sentences[1:_MOST_SENTENCES]]
 
 
 def _conclusions(source: ExportInput, *, tested: bool) -> Iterator[str]:
@@ -247,7 +234,11 @@ def _schema_table(schema: Schema) -> str:
     known = [(column.name, _known(column), column.read_from_data) for column in (*schema.features, schema.target)]
     count = "not declared" if schema.n_public is None else f"about {schema.n_public:,}"
     known.append(("Number of rows", count, tuple(field for field in schema.read_from_data if field == "n_public")))
-    rows = ((text(name), text(said), _badge(read)) for name, said, read in known)
+    rows = [
+        (text(name), text(said), f'<span class="badge{" read" if read else ""}">{text(read or "declared")}</span>')
+        for name, said, fields in known
+        for read in ["read from the rows: " + ", ".join(fields) if fields else ""]
+    ]
     note = f"Corrected after a look at how the rows fit, by a public source: {schema.source}" if schema.source else ""
     return _table(("Column", "Taken as public", "Source"), rows) + (f"\n<p>{text(note)}</p>" if note else "")
 
@@ -263,24 +254,12 @@ def _known(column: Feature | Target) -> str:
     return f"a number, {'whole, ' if column.whole else ''}{span} {column.unit}".strip()
 
 
-def _badge(read: tuple[str, ...]) -> str:
-    if not read:
-        return '<span class="badge">declared</span>'
-    return f'<span class="badge read">read from the rows: {text(", ".join(read))}</span>'
-
-
 # --- HTML
 
 
 def text(words: str) -> str:
     """Text for HTML: on one line, without characters that reach beyond themselves, escaped."""
     return escape(visible(words))
-
-
-def _groups(rows: Rows) -> str:
-    if not rows:
-        return ""
-    return f"<h2>By group</h2>{_table(rows[0], (map(text, row.values()) for row in rows))}<p class=note>{WIDE}</p>"
 
 
 def _bullets(lines: Iterable[str]) -> str:
@@ -292,8 +271,3 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     names = "".join(f"<th>{text(name)}</th>" for name in head)
     lines = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
     return f'<div class="table"><table><thead><tr>{names}</tr></thead>{lines}</table></div>'
-
-
-def _as_data(document: str) -> str:
-    """JSON that no text inside can end early: a parser of HTML sees no "<" in it."""
-    return json.dumps(json.loads(document), ensure_ascii=True).replace("<", "\\u003c")

@@ -77,7 +77,10 @@ def beside_always(report: TestReport) -> str:
     assert isinstance(report, ClassReport)
     always = f"Always {report.most_frequent!r} is right for {report.largest_share.value:.1%}"
     verdict = "" if is_better_than_always(report) else ": as far as the test can tell, the model is no better"
-    numbers = ["an unknown number" if _is_any_share(recall) else _within(recall, _of_100) for recall in report.recalls]
+    numbers = [
+        "an unknown number" if _is_any_share(recall) else _within(recall, lambda share: f"{100 * share:.0f}")
+        for recall in report.recalls
+    ]
     found = [f"{number} of 100 {name!r}" for number, name in zip(numbers, report.schema.classes, strict=True)]
     if len(found) > _MOST_CLASSES:
         least = min(range(len(found)), key=lambda place: report.recalls[place].value)
@@ -96,22 +99,14 @@ def _errors(report: NumberReport) -> list[str]:
     ]
 
 
-def _of_100(share: float) -> str:
-    return f"{100 * share:.0f}"
-
-
 def _within(estimate: Estimate, text: Callable[[float], str]) -> str:
     """As in "2.13 (1.9 to 2.4)"."""
     return f"{text(estimate.value)} ({text(estimate.low)} to {text(estimate.high)})"
 
 
-def r_squared_text(value: float) -> str:
-    """As in "0.31"; in words where it is far worse than the mean, or has no lower end."""
-    return f"{value:.2f}" if value >= LEAST_R2 else f"below {LEAST_R2:.0f}"
-
-
 def _r_squared(report: NumberReport) -> str:
-    return _known(report, "r2", r_squared_text)
+    """As in "0.31"; in words where it is far worse than the mean, or has no lower end."""
+    return _known(report, "r2", lambda value: f"{value:.2f}" if value >= LEAST_R2 else f"below {LEAST_R2:.0f}")
 
 
 def _known(report: NumberReport, name: str, text: Callable[[float], str]) -> str:

@@ -278,7 +278,13 @@ def _ink(drawing: _Drawing, path: str) -> float:
 
 def _attributes(drawing: _Drawing, placed: Placed) -> str:
     node, chosen = placed.node, placed.id == drawing.selected
-    kind = "branch" if isinstance(node, Branch) else "more" if node is MORE else f"leaf {_colour(drawing, node)}"
+    kind = "branch"
+    if node is MORE:
+        kind = "more"
+    elif isinstance(node, Leaf):
+        kind = f"leaf c{node.label % N_COLOURS}"
+    elif isinstance(node, NumberLeaf):
+        kind = f"leaf s{step_of(node.value, *drawing.scale)}"
     kind += (" faint" if _ink(drawing, placed.path) < FAINT else "") + (" row" if placed.hangs else "")
     kind += f" {mark}" if (mark := _mark(drawing, placed)) in DIFFERENCES else ""
     stop = 0 if placed.path == drawing.first_stop else -1
@@ -287,10 +293,6 @@ def _attributes(drawing: _Drawing, placed: Placed) -> str:
         f'aria-level="{len(placed.path) + 1}" aria-setsize="{2 if placed.path else 1}" '
         f'aria-posinset="{2 if placed.path.endswith("R") else 1}" aria-selected="{"true" if chosen else "false"}"'
     )
-
-
-def _colour(drawing: _Drawing, leaf: End) -> str:
-    return f"c{leaf.label % N_COLOURS}" if isinstance(leaf, Leaf) else f"s{step_of(leaf.value, *drawing.scale)}"
 
 
 def _texts(drawing: _Drawing, placed: Placed, mark: str) -> Iterator[str]:
@@ -305,7 +307,11 @@ def _texts(drawing: _Drawing, placed: Placed, mark: str) -> Iterator[str]:
             mark = ""  # what a leaf says is worth more than how often it comes back, which a screen reader is told all the same
     if mark:
         shown = fitted(mark, placed.width * 0.4, SMALL)
-        beside_name = not one_line and _has_room_beside_name(drawing, placed, shown)
+        beside_name = False
+        if not one_line and isinstance(placed.node, Branch):  # beside a short name: the condition below keeps its whole line
+            name, _ = rule_parts(drawing.tree.schema, placed.node.rule)
+            wanted = text_width(name, TEXT, bold=True) + text_width(shown, SMALL) + 6
+            beside_name = wanted <= placed.width - 2 * PADDING
         yield _text("mark", right, middle + (4 if one_line else -4.5 if beside_name else 13), shown)
         right -= 0 if beside_name else text_width(shown, SMALL) + 6
     if placed.hangs:
@@ -328,13 +334,6 @@ def _texts(drawing: _Drawing, placed: Placed, mark: str) -> Iterator[str]:
             yield _rect("share", start, y, share * width, 2.5, 1)
             yield _rect("band", start + low * width, y - 1.25, (high - low) * width, 5, 1.5)
         yield from _said(drawing, leaf, left, right, middle, bar)
-
-
-def _has_room_beside_name(drawing: _Drawing, placed: Placed, mark: str) -> bool:
-    """The mark of a card stands beside a short name, so that the condition below keeps its whole line."""
-    assert isinstance(placed.node, Branch)
-    name, _ = rule_parts(drawing.tree.schema, placed.node.rule)
-    return text_width(name, TEXT, bold=True) + text_width(mark, SMALL) + 6 <= placed.width - 2 * PADDING
 
 
 def _said(
