@@ -160,8 +160,5 @@ def parameters(learner: str) -> tuple[Parameter, ...]:
     """
     kind = get_learner(learner).Params
     usual, controls = kind(), controls_of(kind)
-    return tuple(Parameter(item.name, getattr(usual, item.name), *_words(controls[item.name])) for item in fields(kind))
-
-
-def _words(control: Any) -> tuple[str, str]:
-    return control.allowed, f"{control.label}. {control.help}"
+    told = ((item.name, controls[item.name]) for item in fields(kind))
+    return tuple(Parameter(name, getattr(usual, name), of.allowed, f"{of.label}. {of.help}") for name, of in told)

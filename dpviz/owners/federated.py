@@ -183,9 +183,6 @@ def _rows_per_person(parts: Sequence[EncodedDataset]) -> int:
 def _chosen(params: Mapping[str, Any]) -> s_gbdt.Params:
     if params.get("initial_share"):
         raise ParameterError("train_federated", "initial_share", params["initial_share"], "0: owners start from 0")
-    for name in params.keys() & {"colluding", "leaving", "schema"}:
-        gone = "left out: it went with the protocol between processes; what an owner releases is private by itself"
-        raise ParameterError("train_federated", name, params[name], gone)
     return make_params(s_gbdt.Params, s_gbdt.NAME, {**params, "initial_share": 0.0})
 
 

@@ -6,6 +6,7 @@ value; a number at a uniform point of what the path has left of its declared ran
 Source: Fletcher & Islam 2017, Algorithm 2 and Theorem 2.
 """
 
+from functools import reduce
 from math import comb
 
 import numpy as np
@@ -48,9 +49,9 @@ def mean_leaves(schema: Schema, depth: int) -> float:
     sizes = [len(f.categories) for f in schema.features if isinstance(f, CategoricalFeature) and len(f.categories) > 1]
     s, _ = _kinds(schema)
     chances = _chances_of_categories(s, len(sizes), depth)
-    products = _elementary(sizes)
+    products = reduce(np.convolve, [(1.0, float(size)) for size in sizes], np.ones(1))  # of all subsets of so many, added up
     return sum(
-        chance * products[used] / comb(len(sizes), used) * 2.0 ** ((depth if s else used) - used)
+        chance * float(products[used]) / comb(len(sizes), used) * 2.0 ** ((depth if s else used) - used)
         for used, chance in enumerate(chances)
     )
 
@@ -62,14 +63,6 @@ def _chances_of_categories(s: int, r: int, depth: int) -> list[float]:
         asked = [chance * (r - used) / max(s + r - used, 1) for used, chance in enumerate(chances)]
         chances = [chance - now + before for chance, now, before in zip(chances, asked, [0.0, *asked[:-1]], strict=True)]
     return chances
-
-
-def _elementary(sizes: list[int]) -> list[float]:
-    """Sums of the products of all subsets of 0, 1, ... sizes."""
-    sums = [1.0] + [0.0] * len(sizes)
-    for size in sizes:
-        sums = [old + size * before for old, before in zip(sums, [0.0, *sums[:-1]], strict=True)]
-    return sums
 
 
 def deepest_within(schema: Schema, depth: int, most_leaves: float) -> int:
