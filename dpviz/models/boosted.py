@@ -101,13 +101,6 @@ class BoostedTrees(OfPackedTrees):
             raise NoProbabilities(self.kind)
         return class_probabilities(self.scores(data))
 
-    def contributions(self, data: EncodedDataset) -> np.ndarray:
-        """What each tree adds to each row, float64 of shape (n_rows, n_trees). For a few rows."""
-        require_same_columns(self.schema, data.schema)
-        rows = values_of(data)
-        added = [self._values(rows, tree) for tree in range(self.splits.n_trees)]
-        return np.column_stack(added) if added else np.zeros((data.n_rows, 0))
-
     def _values(self, rows: np.ndarray, tree: int) -> np.ndarray:
         """What one tree adds to each row."""
         return self.values[self.splits.leaf_of(rows, np.full(len(rows), self.splits.roots[tree]))]

@@ -25,21 +25,19 @@ def by_hand(x: float, c: int, k: int) -> list[float]:
     return [first, [0.5, -0.5, 3.0][c], third, 0.125]
 
 
-def test_the_values_of_the_leaves_a_row_reaches_are_its_contributions() -> None:
+def test_the_values_of_the_leaves_a_row_reaches_add_up() -> None:
     data, model = rows(), read()
     expected = np.array([by_hand(*row) for row in zip(*data.columns, strict=True)])
-    np.testing.assert_allclose(model.contributions(data), expected)
     np.testing.assert_allclose(model.scores(data), 2.0 + expected.sum(axis=1))
-    assert len(model.trees) == 4
-    for place, tree in enumerate(model.trees):
-        np.testing.assert_array_equal(tree.predict(data), expected[:, place])
+    np.testing.assert_array_equal(np.column_stack([tree.predict(data) for tree in model.trees]), expected)
 
 
 @pytest.mark.parametrize("schema", [NUMBER, TWO, THREE])
-def test_contributions_add_up_to_scores_whatever_is_looked_up_and_whichever_rows_come_along(schema):
+def test_trees_add_up_to_scores_whatever_is_looked_up_and_whichever_rows_come_along(schema):
     for trees in (SHALLOW, DEEP, MIXED):
         model, data = read(schema, trees * 3), rows(schema, n_rows=20_000)
-        added, initial, n_scores = model.contributions(data), model.initial, model.n_scores
+        added = np.column_stack([tree.predict(data) for tree in model.trees])
+        initial, n_scores = model.initial, model.n_scores
         expected = np.column_stack([initial + added[:, score::n_scores].sum(axis=1) for score in range(n_scores)])
         found = model.scores(data).reshape(len(data.target), -1)
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
