@@ -11,15 +11,8 @@ from dpviz.learners.published.dp_mean import STEPS
 from dpviz.models.constant import Constant
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, NumericFeature, NumericTarget, Schema
-from tests.support import numbers
+from tests.support.numbers import rows_of
 from tests.support.tables import schema_of, table
-
-
-def rows(kind, n_classes, n_rows, seed=5) -> EncodedDataset:
-    """Of 0 classes: with a number to predict."""
-    if n_classes:
-        return table(schema_of(kind, n_classes), n_rows, seed)
-    return numbers.rows(numbers.schema_of_numbers(kind), n_rows, seed)
 
 
 def ordered(data) -> tuple[np.ndarray, np.ndarray]:
@@ -58,7 +51,7 @@ def test_the_noisy_mean_stays_in_its_range_and_knows_no_exact_row_count():
 @pytest.mark.parametrize("n_classes", [0, 2, 7])
 @pytest.mark.parametrize("kind", ["numbers", "categories", "mixed"])
 def test_cart_predicts_exactly_as_scikit_learn(kind, n_classes):
-    data, fresh = rows(kind, n_classes, 300), rows(kind, n_classes, 500, seed=9)
+    data, fresh = rows_of(kind, n_classes, 300), rows_of(kind, n_classes, 500, seed=9)
     name, theirs = ("cart", DecisionTreeClassifier) if n_classes else ("cart-regression", DecisionTreeRegressor)
     for depth in (1, 3, 8):
         ours = dpviz.fit(name, data, epsilon=1.0, max_depth=depth, seed=0).model
@@ -71,7 +64,7 @@ def test_cart_predicts_exactly_as_scikit_learn(kind, n_classes):
 @pytest.mark.parametrize("n_classes", [0, 2, pytest.param(7, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", ["numbers", "categories", "mixed"])
 def test_gbdt_predicts_as_scikit_learn(kind, n_classes):
-    data, fresh = rows(kind, n_classes, 400), rows(kind, n_classes, 500, seed=9)
+    data, fresh = rows_of(kind, n_classes, 400), rows_of(kind, n_classes, 500, seed=9)
     theirs = HistGradientBoostingClassifier if n_classes else HistGradientBoostingRegressor
     ours = dpviz.fit("gbdt", data, epsilon=1.0, max_depth=3, trees=20, learning_rate=0.2, seed=0).model
     boosted = theirs(max_depth=3, max_iter=20, learning_rate=0.2, early_stopping=False).fit(*ordered(data))

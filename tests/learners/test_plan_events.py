@@ -12,8 +12,7 @@ from dpviz.accounting.guarantee import guarantee
 from dpviz.accounting.profile import Group, profile
 from dpviz.accounting.risk import Risk
 from dpviz.learners import FitRequest, registry
-from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import NumericTarget, Schema
+from tests.support.numbers import rows_of
 from tests.support.tables import schema_of, table
 
 #: Beside the usual parameters.
@@ -30,37 +29,26 @@ MORE = {
 SMALL = {"s-gbdt": {"rounds": 6}, "s-gbdt-published": {"rounds": 4}, "rgv-forest": {"trees": 3}, "smooth-forest": {"trees": 3}}
 #: Stop by noisy counts of the rows.
 STOP_EARLY = ("fs-tree",)
-KINDS = ("mixed", 2), ("mixed", 7), ("number", 0)
 CASES = [
-    (name, {**SMALL.get(name, {}), **given}, kind, n_classes)
+    (name, {**SMALL.get(name, {}), **given}, n_classes)
     for name, spec in registry().items()
     for given in ({}, {"test_share": 0.1}, *MORE.get(name, ()))
-    for kind, n_classes in KINDS
-    if spec.spends_epsilon and ("number" if kind == "number" else "classes") in spec.tasks
-    if not (kind == "number" and "leaves" in given)  # shares of rows of a class
+    for n_classes in (2, 7, 0)  # 0: a number
+    if spec.spends_epsilon and ("classes" if n_classes else "number") in spec.tasks
+    if n_classes or "leaves" not in given  # shares of rows of a class
 ]
-
-
-def _rows(schema, n_rows):
-    of_classes = table(schema_of("mixed", 5), n_rows)
-    if isinstance(schema.target, NumericTarget):
-        return EncodedDataset(schema, of_classes.columns, of_classes.target * 2.0)
-    return table(schema, n_rows)
 
 
 @pytest.mark.parametrize("name", dict.fromkeys(name for name, *_ in CASES))
 def test_no_ledger_is_above_its_plan(name):
-    for given, kind, n_classes in (case for learner, *case in CASES if learner == name):
-        require_no_more(name, given, kind, n_classes)
+    for given, n_classes in (case for learner, *case in CASES if learner == name):
+        require_no_more(name, given, n_classes)
 
 
-def require_no_more(name, given, kind, n_classes):
-    schema = schema_of("mixed", n_classes or 2)
-    if kind == "number":
-        schema = Schema(schema.features, NumericTarget("y", 0.0, 10.0), schema.n_public)
+def require_no_more(name, given, n_classes):
     request = FitRequest.of(name, epsilon=1.0, max_depth=3, seed=3, **given)
-    fits = [request.fit(_rows(schema, n_rows)) for n_rows in (60, 0, 1)]
-    planned = request.plan(schema).event()
+    fits = [request.fit(rows_of("mixed", n_classes, n_rows)) for n_rows in (60, 0, 1)]
+    planned = request.plan(fits[0].schema).event()
     loss, costs = guarantee(planned), cost_of(planned)
     for result in fits:
         spent = result.ledger.guarantee

@@ -1,10 +1,10 @@
-"""Rows with a number to predict."""
+"""Rows with a number to predict, and rows of either target."""
 
 import numpy as np
 
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
-from tests.support.tables import FEATURES, column_of
+from tests.support.tables import FEATURES, column_of, schema_of, table
 
 
 def schema_of_numbers(kind: str = "mixed", n_public: int | None = 200) -> Schema:
@@ -17,3 +17,8 @@ def rows(schema: Schema, n_rows: int = 120, seed: int = 5) -> EncodedDataset:
     columns = tuple(column_of(feature, n_rows, rng) for feature in schema.features)
     rank = columns[0].argsort(kind="stable").argsort(kind="stable") / max(n_rows, 1)
     return EncodedDataset(schema, columns, np.clip(80 * rank + 6 * rng.standard_normal(n_rows), -10, 90))
+
+
+def rows_of(kind: str, n_classes: int, n_rows: int, seed: int = 5) -> EncodedDataset:
+    """Rows of so many classes; of 0 classes: with a number to predict."""
+    return table(schema_of(kind, n_classes), n_rows, seed) if n_classes else rows(schema_of_numbers(kind), n_rows, seed)

@@ -1,16 +1,13 @@
 """Wherever rows are counted, the same seed gives the same model, to the last bit; a learner that cannot be served says so."""
 
-import numpy as np
 import pytest
 
 import dpviz
 from dpviz.errors import CannotCount
 from dpviz.learners import registry
-from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import NumericTarget, Schema
 from tests.support.elsewhere import OneByOne
 from tests.support.fits import FEW
-from tests.support.tables import schema_of, table
+from tests.support.numbers import rows_of
 
 COUNTING = [name for name, spec in registry().items() if spec.counts]
 CASES = [
@@ -29,29 +26,20 @@ CASES = [
 ]
 
 
-def rows(n_classes: int, n_rows: int) -> EncodedDataset:
-    """Without classes: the target is a number."""
-    data = table(schema_of("mixed", n_classes or 2), n_rows)
-    if n_classes:
-        return data
-    schema = Schema(data.schema.features, NumericTarget("y", -3, 9), n_public=200)
-    return EncodedDataset(schema, data.columns, np.round(data.columns[0] + data.target, 2))
-
-
 @pytest.mark.parametrize(("name", "n_classes", "given"), CASES)
 def test_the_model_is_the_same_to_the_last_bit_wherever_rows_are_counted(name, n_classes, given):
     for n_rows in (0, 1, 60):
-        data = rows(n_classes, n_rows)
+        data = rows_of("mixed", n_classes, n_rows)
         asked = {"epsilon": 1.0, "max_depth": 3, "seed": 7} | FEW.get(name, {}) | given
         here, there = dpviz.fit(name, data, **asked), dpviz.fit(name, OneByOne(data), **asked)
         assert here.to_json() == there.to_json()
 
 
 def test_a_level_is_one_question():
-    data = OneByOne(rows(2, 40))
+    data = OneByOne(rows_of("mixed", 2, 40))
     dpviz.fit("pf-tree", data, epsilon=1.0, depth=3, seed=1, lookahead=1)
     assert data.levels == 3
-    together = OneByOne(rows(2, 40))
+    together = OneByOne(rows_of("mixed", 2, 40))
     dpviz.fit("pf-tree", together, epsilon=1.0, depth=4, seed=1)
     assert together.levels == 2
 
@@ -63,11 +51,11 @@ class Silent(OneByOne):
 
 def test_a_learner_that_needs_more_says_so_before_anything_is_asked():
     for name in (name for name in registry() if name not in COUNTING):
-        data = rows(0 if registry()[name].task == "number" else 2, 3)
+        data = rows_of("mixed", 0 if registry()[name].task == "number" else 2, 3)
         with pytest.raises(CannotCount, match=rf"{name}.*needs only counts \(.*pf-tree"):
             dpviz.fit(name, Silent(data), epsilon=1.0, seed=1)
     with pytest.raises(CannotCount, match="A test of the learner 'majority'"):
-        dpviz.fit("majority", OneByOne(rows(2, 3)), epsilon=1.0, seed=1, test_share=0.2)
+        dpviz.fit("majority", OneByOne(rows_of("mixed", 2, 3)), epsilon=1.0, seed=1, test_share=0.2)
 
 
 @pytest.mark.parametrize("name", COUNTING)
@@ -78,7 +66,7 @@ def test_a_learner_asks_for_nothing_that_it_does_not_declare(name):
     for n_classes in (2, 0):
         if spec.task not in ("any", "number" if n_classes == 0 else "classes"):
             continue
-        data = OneByOne(rows(n_classes, 30))
+        data = OneByOne(rows_of("mixed", n_classes, 30))
         for question, kinds in (asked | {"forest_counts": {"leaves of forests"}}).items():
             if not kinds & spec.counts:
                 setattr(data, question, lambda *_: pytest.fail("not declared"))
