@@ -133,15 +133,12 @@ def released_text(path: Path, sha256: str) -> str:
 def is_file_with(path: Path, sha256: str) -> bool:
     """True when there is an ordinary file at `path` and it has this hash."""
     try:
-        return path.is_file() and sha256_of(path) == sha256
+        if not path.is_file():
+            return False
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest() == sha256
     except (OSError, ValueError):
         return False
-
-
-def sha256_of(path: Path) -> str:
-    """SHA-256 of a file, hexadecimal."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _sync_folder(folder: Path) -> None:

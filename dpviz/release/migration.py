@@ -42,9 +42,11 @@ def convert(connection: sqlite3.Connection, version: int, keyed: Callable[[str],
     """Bring the tables, if any, to this version, in the open transaction.
 
     `head` is the latest entry of the chain, as it was kept beside the register. Returns how many changes the register must have
-    had: more than it counts itself where it is an old copy.
+    had: more than it counts itself where it is an old copy. Raises ValueError where the tables are of another version.
     """
     old, last = _taken(connection)
+    if version < 4 and old["register"]:
+        raise ValueError("tables of a later version")
     is_behind = version < 4 and _is_behind(old, head)
     if version < 2:
         for row in (*old["fingerprint"], *old["exploration"]):

@@ -669,18 +669,14 @@ class Register:
                 values,
             )
 
-    def _uses(self) -> tuple[UncoveredUse, ...]:
-        """All, with the data set their rows are assigned to (or an empty text), the latest first."""
-        sql = (
-            "SELECT e.*, coalesce(f.data_set, '') AS data_set "
-            "FROM exploration AS e LEFT JOIN fingerprint AS f USING (fingerprint) ORDER BY e.at DESC, e.rowid DESC"
-        )
-        return self._records(UncoveredUse, sql)
-
     def uncovered_uses(self, fingerprint: str | None = None) -> tuple[UncoveredUse, ...]:
         """All, or those of the data set these rows are assigned to (of these very rows while they are not); latest first."""
+        sql = (
+            "SELECT e.*, coalesce(f.data_set, '') AS data_set FROM exploration AS e "
+            "LEFT JOIN fingerprint AS f USING (fingerprint) WHERE e.what <> ? ORDER BY e.at DESC, e.rowid DESC"
+        )
         with self.reading():
-            every = tuple(use for use in self._uses() if use.what != _FIRST_SCHEMA)
+            every = self._records(UncoveredUse, sql, _FIRST_SCHEMA)
             if fingerprint is None:
                 return every
             own, known = self.keyed(fingerprint), self.data_set_of(fingerprint)
@@ -698,10 +694,10 @@ class Register:
         return bool(first) and _digest_of(data.schema) not in first
 
     def _first_schemas(self, data: Rows) -> frozenset[str]:
-        with self.reading():
-            own = self.keyed(_inspected(data))
-            found = (use for use in self._uses() if use.fingerprint == own and use.what == _FIRST_SCHEMA)
-            return frozenset(str(use.settings.get("schema")) for use in found)
+        sql = "SELECT settings FROM exploration WHERE fingerprint = ? AND what = ?"
+        with self.reading() as connection:
+            found = connection.execute(sql, (self.keyed(_inspected(data)), _FIRST_SCHEMA)).fetchall()
+            return frozenset(str(read(dict, parse_json(settings)).get("schema")) for (settings,) in found)
 
 
 def open_register(path: str | Path | None = None) -> Register:

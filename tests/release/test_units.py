@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dpviz.accounting.guarantee import PrivacyLoss, for_unit
-from dpviz.errors import OverCap, RefusedRelease
+from dpviz.errors import OverCap, RefusedRelease, RegisterError
 from dpviz.io.results import load_result
 from dpviz.release.check import composed, findings
 from dpviz.release.register import Register
@@ -85,6 +85,18 @@ def test_what_was_changed_before_is_still_found(tmp_path, statement, said):
     register = of_version(5, tmp_path)
     changed(register, statement)
     assert list(findings(register)) == said
+
+
+@pytest.mark.parametrize("version", range(6))
+def test_a_register_that_is_said_to_be_older_than_it_is_hides_no_change(tmp_path, version):
+    register = Register(tmp_path / "releases.db")
+    register.declare("rows", epsilon_cap=3.0)
+    about = {"fingerprint": "table", "learner": "pf-tree", "settings": {}, "file": Path("x.json")}
+    register.start("rows", token="first", loss=PrivacyLoss(2.0), add_rows=True, **about)
+    changed(register, "UPDATE release SET epsilon = 0.01", f"PRAGMA user_version = {version}")
+    with pytest.raises(RegisterError) as problem:
+        register.start("rows", token="more", loss=PrivacyLoss(1.5), **about)
+    assert problem.value.code == ("damaged" if version < 4 else "changed")
 
 
 @pytest.mark.parametrize("rows", [1, 2, 4])
