@@ -5,7 +5,7 @@ or refused, never dropped. `docs/reference/codebook.md` describes the form.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -122,13 +122,9 @@ def read_codebook(source: Source, *, target: str | None = None) -> Codebook:
         roles |= {role: name} if role else {}
     target = target or roles.get("target")
     columns = tuple(_column(line, is_target=line["name"] == target) for line in lines)
-    return Codebook(columns, target, roles.get("person"), tuple(_alone(lines)))
-
-
-def _alone(lines: Sequence[Mapping[str, str]]) -> Iterator[Doubt]:
-    for line in lines:
-        if len(_entries(line.get("categories", ""))) == 1:
-            yield Doubt(f"The codebook gives {line['name']!r:.60} one category alone: write several as a; b; c.")
+    one = "The codebook gives {!r:.60} one category alone: write several as a; b; c."
+    notes = [Doubt(one.format(line["name"])) for line in lines if len(_entries(line.get("categories", ""))) == 1]
+    return Codebook(columns, target, roles.get("person"), tuple(notes))
 
 
 def _column(line: Mapping[str, str], *, is_target: bool) -> ColumnDraft:

@@ -292,6 +292,9 @@ def test_arbitrary_bytes_are_a_table_or_a_dpviz_error(source):
     else:
         assert all(len(column.codes) == outcome.n_rows for column in outcome.columns)
         assert all(column.codes.max(initial=-1) == len(column.texts) - 1 for column in outcome.columns)
+        if b'"' not in source and not source.startswith(b"\x1f"):  # no quote is open: a record is a line
+            by_record = read_csv(source, row_wise=False)
+            assert (by_record.names, cells(by_record), by_record.left_out) == (outcome.names, cells(outcome), outcome.left_out)
 
 
 @given(st.lists(st.lists(st.text('ab,;|"\n\t é', min_size=1).map(lambda s: f"x{s}x"), min_size=3, max_size=3), min_size=1))
