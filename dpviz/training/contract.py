@@ -1,7 +1,7 @@
 """The contract between learners and everything that uses them.
 
-A learner is one file in `dpviz/learners/` that ends in `LEARNER = LearnerSpec(...)`. Widgets, validation, error texts, the
-documentation table and the contract tests all come from that one value.
+A learner is a `LearnerSpec` at the end of a file in `dpviz/learners/`. Widgets, validation, error texts, the documentation table
+and the contract tests all come from that one value.
 """
 
 from collections.abc import Callable
