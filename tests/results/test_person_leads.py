@@ -103,14 +103,6 @@ def test_the_page_about_a_tree_leads_with_the_patient(monkeypatch, tmp_path, agr
 
 
 @pytest.mark.slow
-def test_a_tree_of_rows_bound_to_persons_leads_with_the_person(monkeypatch, tmp_path):
-    monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
-    rows = of_patients(DataRole.SIMULATED)
-    rows = replace(rows, data=replace(rows.data, rows_per_person=3))
-    leads(shown(after_work(opened("tree", rows=rows, epsilon="3"), "tree")))
-
-
-@pytest.mark.slow
 def test_publish_and_register_lead_with_the_patient(monkeypatch, tmp_path):
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
     book = Register()
