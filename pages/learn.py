@@ -11,8 +11,7 @@ import streamlit as st
 from dpviz.app import frame, learn, parts
 from dpviz.app.component import component
 from dpviz.app.controls import EPSILONS, depth_of
-from dpviz.app.learn.lessons import LESSONS, ODDS_EPSILONS, Lesson
-from dpviz.app.learn.view import ANSWERED, LessonView
+from dpviz.app.learn.lessons import ANSWERED, LESSONS, ODDS_EPSILONS, Lesson, LessonView
 from dpviz.app.parts import escape_markdown
 from dpviz.app.prose import prose
 from dpviz.app.widgets import linked, one_of, show_chart

@@ -122,25 +122,17 @@ def _once(read: Callable[[], StoredRun]) -> StoredRun:
 
 def audit_lines(what: Known, epsilon: float) -> list[AuditLine]:
     """One line per subject: the three facts at the stored epsilon nearest to this one, and what this session searched."""
-    return [_line(what, key, epsilon) for key in what.subjects]
-
-
-def _line(what: Known, key: str, epsilon: float) -> AuditLine:
-    facts, now = what.facts(key, epsilon), what.worst(key, epsilon) if what.now.get(key) else None
-    note = f"searched now, ε = {number_text(now.epsilon)}" if now is not None else ""
-    if facts is None:
-        return AuditLine(key, *title_of(key), found=now, note=note)
-    return AuditLine(
-        key,
-        *title_of(key),
-        verdict=facts.claim.verdict,
-        claimed=facts.claim.epsilon,
-        composed=facts.composed.epsilon,
-        guesses=facts.guesses,
-        found=now if now is not None and now.epsilon == facts.epsilon else facts.searched,
-        attacked=facts.attacked,
-        note=note,
-    )
+    lines = []
+    for key in what.subjects:
+        facts, now = what.facts(key, epsilon), what.worst(key, epsilon) if what.now.get(key) else None
+        note = f"searched now, ε = {number_text(now.epsilon)}" if now is not None else ""
+        known: dict[str, Any] = {"found": now}
+        if facts is not None:
+            claim = {"verdict": facts.claim.verdict, "claimed": facts.claim.epsilon, "composed": facts.composed.epsilon}
+            found = now if now is not None and now.epsilon == facts.epsilon else facts.searched
+            known = {**claim, "guesses": facts.guesses, "found": found, "attacked": facts.attacked}
+        lines.append(AuditLine(key, *title_of(key), **known, note=note))
+    return lines
 
 
 def search_task(search: Search) -> background.Task:

@@ -28,7 +28,7 @@ MOST_DRAWN = 256
 
 
 def many_trees_screen(model: Any) -> None:
-    """The effects of the features, then a chosen tree."""
+    """The effects of the features, then a tree to choose, with what it does and its text twin."""
     effects_screen(model)
     if not getattr(model, "trees", ()):
         st.info("This model is not a single tree; it can be downloaded, not drawn.", icon=":material/info:")

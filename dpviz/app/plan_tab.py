@@ -135,7 +135,12 @@ def _ask_backwards(place: Place, request: FitRequest, loaded: Loaded) -> None:
     if name in ("labels", "depth"):
         label, options = "Leaves with the right label, %", {"value": 90.0, "step": 1.0, **linked("wish-labels")}
     else:
-        start = min(99.0, round(100 * (_guessing(place.world) + 0.05)))
+        if isinstance(place.world, SyntheticTable):
+            most = place.world.most_frequent
+        else:
+            counts = np.asarray(place.world.draw(seed=0)[0].class_counts())
+            most = float(counts.max() / counts.sum())
+        start = min(99.0, round(100 * (most + 0.05)))  # a little above always saying the most frequent class
         label, options = "Accuracy, %", {"value": float(start), "step": 0.5, **linked("wish-accuracy")}
     target = left.number_input(label, 1.0, 99.9, format="%g", **options)
     words = "You get one tree. Higher: surer that yours is among those that reach it."
@@ -154,14 +159,6 @@ def _ask_backwards(place: Place, request: FitRequest, loaded: Loaded) -> None:
     if status.shown and status.job is None:
         search, answer = status.result
         _answer(search, answer)
-
-
-def _guessing(world: World) -> float:
-    """The share of the most frequent class."""
-    if isinstance(world, SyntheticTable):
-        return world.most_frequent
-    counts = np.asarray(world.draw(seed=0)[0].class_counts())
-    return float(counts.max() / counts.sum())
 
 
 def _found(search: Search, **how: Any) -> Iterator[tuple[Search, SearchAnswer]]:

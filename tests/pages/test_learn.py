@@ -12,8 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpviz.__main__ import main
 from dpviz.app import prose
-from dpviz.app.learn.lessons import LESSONS
-from dpviz.app.learn.view import ANSWERED
+from dpviz.app.learn.lessons import ANSWERED, LESSONS
 from dpviz.cli.app import LESSONS_SCRIPT
 from dpviz.errors import RegisterError
 from dpviz.evaluation.lessons import COMPLETE, broken_proof
