@@ -122,3 +122,13 @@ def test_the_most_rows_that_are_allowed_do_not_overflow_and_units_are_whole():
     assert Weighing.of((1.0, 4.0)).units.tolist() == [25, 100]
     assert Weighing.of((1.0, 1e6)).units.tolist() == [1, 100]
     assert Weighing.of(None).units is None
+
+
+@pytest.mark.parametrize("n_rows", [99_999, 200_003, 100_000_007, 2_999_999_999])
+def test_a_quotient_just_below_a_whole_number_is_rounded_down(n_rows):
+    """Of so many rows 1024 times half the impurity is 1/n below a whole number, which a quotient in float64 may reach."""
+    first = pow(32, -1, n_rows)
+    for node in ([first, n_rows - first], [first, 0, n_rows - first]):
+        expected = counts.half_impurity(np.array(node), SCALE)
+        assert SCALE * first * (n_rows - first) == (expected + 1) * n_rows - 1
+        assert half_impurity(np.array(node)) == expected
