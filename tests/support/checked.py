@@ -24,7 +24,7 @@ from dpviz.charts.tree.text import node_in_words
 from dpviz.errors import NoProbabilities, NotExported
 from dpviz.io.exports import contract
 from dpviz.io.exports.contract import ExportInput, WrittenForm
-from dpviz.io.exports.function import Split, steps
+from dpviz.io.exports.function import Split, nodes
 from dpviz.io.exports.rules import rules_of
 from dpviz.io.exports.sql import TABLE, identifier
 from dpviz.io.exports.words import spelled
@@ -97,7 +97,7 @@ def rows_for(given: ExportInput, n_rows: int, seed: int = 5) -> list[Row]:
     """Each special cell of each column once, and as many random rows, of which one cell in five is special."""
     rng, schema = np.random.default_rng(seed), given.schema
     try:
-        tests = [step.test for tree in given.function.trees for step in steps(tree) if isinstance(step, Split)]
+        tests = [node.test for tree in given.function.trees for node in nodes(tree) if isinstance(node, Split)]
     except NotExported:
         tests = []
     marks = {place: [test.mark for test in tests if test.feature == place][:40] for place in range(schema.n_features)}

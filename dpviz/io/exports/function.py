@@ -19,8 +19,9 @@ from dpviz.errors import NotExported
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.constant import as_tree
 from dpviz.models.packed_forest import PackedForest, PackedTrees
-from dpviz.models.tree import Branch, Forest, Leaf, Node, Rule, ThresholdRule, Tree, said_by
-from dpviz.models.tree import End as ModelLeaf
+from dpviz.models.tree import Branch, End, Forest, Rule, ThresholdRule, Tree, said_by
+from dpviz.models.tree import Leaf as ClassLeaf
+from dpviz.models.tree import Node as ModelNode
 from dpviz.table.cells import Declared
 from dpviz.table.schema import CategoricalFeature, Feature, NumericFeature, NumericTarget, Schema
 
@@ -39,16 +40,16 @@ Probabilities = Literal["none", "leaf", "votes", "odds"]
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class Leaf:
     """The end of a path: a class code or a number, or what the tree adds to each sum; `leaf` of a single tree."""
 
     amounts: tuple[float, ...]
-    leaf: ModelLeaf | None = None
+    leaf: End | None = None
 
     @property
     def shares(self) -> tuple[float, ...]:
         """Probabilities of the classes, as far as the leaf holds any."""
-        return self.leaf.shares or () if isinstance(self.leaf, Leaf) else ()
+        return self.leaf.shares or () if isinstance(self.leaf, ClassLeaf) else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +76,12 @@ class Split:
     """A test and what follows: `yes` where the cell meets it, else `no`. `nesting`: how many yes sides lie within each other."""
 
     test: Test
-    yes: Step
-    no: Step
+    yes: Node
+    no: Node
     nesting: int
 
 
-Step = End | Split
+Node = Leaf | Split
 #: What the cells of a column must be: the test from below and the test from above, or None; or the categories that are left.
 Met = tuple[Test | None, Test | None] | frozenset[int]
 
@@ -90,7 +91,7 @@ class Function:
     """Trees over cells and how their answers become a prediction. `start`: what each sum starts from."""
 
     schema: Schema
-    trees: tuple[Step, ...]
+    trees: tuple[Node, ...]
     how: Decision
     start: tuple[float, ...] = (0.0,)
     probabilities: Probabilities = "none"
@@ -98,7 +99,7 @@ class Function:
     @cached_property
     def n_ends(self) -> int:
         """Ends of paths in all trees."""
-        return sum(isinstance(step, End) for tree in self.trees for step in steps(tree))
+        return sum(isinstance(node, Leaf) for tree in self.trees for node in nodes(tree))
 
     @property
     def is_one_tree(self) -> bool:
@@ -110,19 +111,19 @@ class Function:
         """What can be predicted: the class names, none for numbers."""
         return () if isinstance(self.schema.target, NumericTarget) else self.schema.classes
 
-    def answer(self, end: End) -> str | float:
+    def answer(self, end: Leaf) -> str | float:
         """What an end of a single tree predicts: the name of a class, or a number."""
         return self.names[int(end.amounts[0])] if self.names else end.amounts[0]
 
 
-def steps(tree: Step) -> Iterator[Step]:
-    """Every step, parents first, yes before no."""
+def nodes(tree: Node) -> Iterator[Node]:
+    """Every node, parents first, yes before no."""
     stack = [tree]
     while stack:
-        step = stack.pop()
-        yield step
-        if isinstance(step, Split):
-            stack += [step.no, step.yes]
+        node = stack.pop()
+        yield node
+        if isinstance(node, Split):
+            stack += [node.no, node.yes]
 
 
 def n_codes(schema: Schema, feature: int) -> int:
@@ -208,46 +209,46 @@ def function_of(model: Any) -> Function:
     """The model over cells. Raises NotExported for a kind that is no tree or trees, or is too deep."""
     tree, schema = as_tree(model), model.schema
     if tree is not None:
-        has_shares = all(isinstance(leaf, Leaf) and leaf.shares is not None for leaf in tree.leaves)
-        step = _step_of(tree, lambda leaf: End((float(said_by(leaf)),), leaf))
-        return Function(schema, (step,), "one", probabilities="leaf" if has_shares else "none")
+        has_shares = all(isinstance(leaf, ClassLeaf) and leaf.shares is not None for leaf in tree.leaves)
+        node = _node_of(tree, lambda leaf: Leaf((float(said_by(leaf)),), leaf))
+        return Function(schema, (node,), "one", probabilities="leaf" if has_shares else "none")
     if not isinstance(model, Forest | PackedForest | BoostedTrees):
         raise NotExported(f"A model of kind {model.kind!r} is no tree.", remedy="Export it as JSON.")
     if not isinstance(model, Forest):
         _require_short(_longest_path(model.splits))
     if isinstance(model, BoostedTrees):
         n_sums, is_number = model.n_scores, isinstance(schema.target, NumericTarget)
-        trees = tuple(_step_of(tree, partial(_added, place % n_sums, n_sums)) for place, tree in enumerate(model.trees))
+        trees = tuple(_node_of(tree, partial(_added, place % n_sums, n_sums)) for place, tree in enumerate(model.trees))
         how: Decision = "sum" if is_number else "sign" if n_sums == 1 else "most"
         return Function(schema, trees, how, (model.initial,) * n_sums, "none" if is_number else "odds")
     adds_counts = isinstance(model, PackedForest) and model.tallies is not None
-    trees = tuple(_step_of(tree, partial(_vote, len(schema.classes), adds_counts)) for tree in model.trees)
+    trees = tuple(_node_of(tree, partial(_vote, len(schema.classes), adds_counts)) for tree in model.trees)
     n_sums = 1 if len(schema.classes) == 2 else len(schema.classes)
     probabilities: Probabilities = "votes" if trees and not adds_counts else "none"
     return Function(schema, trees, "sign" if n_sums == 1 else "most", (0.0,) * n_sums, probabilities)
 
 
-def _added(place: int, n_sums: int, leaf: ModelLeaf) -> End:
+def _added(place: int, n_sums: int, leaf: End) -> Leaf:
     """What a leaf of a boosted model adds to each sum."""
-    return End(tuple(float(said_by(leaf)) if place == k else 0.0 for k in range(n_sums)))
+    return Leaf(tuple(float(said_by(leaf)) if place == k else 0.0 for k in range(n_sums)))
 
 
-def _vote(n_classes: int, adds_counts: bool, leaf: ModelLeaf) -> End:
+def _vote(n_classes: int, adds_counts: bool, leaf: End) -> Leaf:
     """One vote, or the released counts of the leaf; of two classes one sum, which the second class pulls above 0."""
-    assert isinstance(leaf, Leaf)
+    assert isinstance(leaf, ClassLeaf)
     amounts = leaf.counts if adds_counts and leaf.counts else tuple(int(leaf.label == k) for k in range(n_classes))
-    return End((float(amounts[1] - amounts[0]),) if n_classes == 2 else tuple(map(float, amounts)))
+    return Leaf((float(amounts[1] - amounts[0]),) if n_classes == 2 else tuple(map(float, amounts)))
 
 
 # --- trees
 
 
-def _step_of(tree: Tree, end: Callable[[ModelLeaf], End]) -> Step:
+def _node_of(tree: Tree, end: Callable[[End], Leaf]) -> Node:
     """Without tests that every cell which gets there passes the same way, or whose sides end alike."""
     _require_short(tree.depth)
     schema = tree.schema
 
-    def read(node: Node, met: Mapping[int, Met]) -> Step:
+    def read(node: ModelNode, met: Mapping[int, Met]) -> Node:
         if not isinstance(node, Branch):
             return end(node)
         test = test_of(schema, node.rule)
@@ -258,7 +259,7 @@ def _step_of(tree: Tree, end: Callable[[ModelLeaf], End]) -> Step:
         if here is None or there is None:
             return read(node.right if here is None else node.left, met)
         yes, no = read(node.left, {**met, test.feature: here}), read(node.right, {**met, test.feature: there})
-        if isinstance(yes, End) and yes == no:
+        if isinstance(yes, Leaf) and yes == no:
             return yes
         if _nesting(yes) > _nesting(no) and _nesting(yes) >= _DEEPEST_NEST:
             test, yes, no = inverse, no, yes
@@ -267,8 +268,8 @@ def _step_of(tree: Tree, end: Callable[[ModelLeaf], End]) -> Step:
     return read(tree.root, {})
 
 
-def _nesting(step: Step) -> int:
-    return step.nesting if isinstance(step, Split) else 0
+def _nesting(node: Node) -> int:
+    return node.nesting if isinstance(node, Split) else 0
 
 
 def _require_short(depth: int) -> None:

@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Iterator
 
 from dpviz.io.exports.contract import ExportInput, WrittenForm
-from dpviz.io.exports.function import MISSING, End, Function, Step, declared_texts, names_of
+from dpviz.io.exports.function import MISSING, Function, Leaf, Node, declared_texts, names_of
 from dpviz.io.exports.reading import source
 from dpviz.io.exports.words import number
 from dpviz.table.cells import Marks, clean
@@ -97,20 +97,20 @@ def _cell(schema: Schema, feature: Feature) -> str:
 # --- trees
 
 
-def _lines(function: Function, step: Step, say: Callable[[End], str], depth: int = 1) -> Iterator[str]:
+def _lines(function: Function, node: Node, say: Callable[[Leaf], str], depth: int = 1) -> Iterator[str]:
     """The no side follows at the same depth, because the yes side always returns."""
     pad = "    " * depth
-    while not isinstance(step, End):
-        feature, test = function.schema.features[step.test.feature], step.test
+    while not isinstance(node, Leaf):
+        feature, test = function.schema.features[node.test.feature], node.test
         is_others, names = names_of(function.schema, test)
         asked = f"{'not ' if is_others else ''}in {_tuple(map(ascii, names))}" if names else f"{test.sign} {number(test.mark)}"
         yield f"{pad}if cell[{feature.name!a}] {asked}:"
-        yield from _lines(function, step.yes, say, depth + 1)
-        step = step.no
-    yield f"{pad}return {say(step)}"
+        yield from _lines(function, node.yes, say, depth + 1)
+        node = node.no
+    yield f"{pad}return {say(node)}"
 
 
-def _leaf(function: Function, end: End) -> str:
+def _leaf(function: Function, end: Leaf) -> str:
     answer = ascii(function.answer(end))
     return f"{answer}, {_tuple(map(repr, end.shares))}" if function.probabilities == "leaf" else answer
 

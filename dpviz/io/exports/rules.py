@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from dpviz.io.exports.contract import ExportInput, WrittenForm
-from dpviz.io.exports.function import End, Function, Met, Step, both, meets
+from dpviz.io.exports.function import Function, Leaf, Met, Node, both, meets
 from dpviz.io.exports.words import number, spelled
-from dpviz.models.tree import Leaf
+from dpviz.models.tree import Leaf as ClassLeaf
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
 
 
@@ -16,7 +16,7 @@ class Rule:
 
     conditions: tuple[str, ...]
     answer: str | float
-    end: End
+    end: Leaf
 
 
 def rules_of(function: Function) -> Iterator[Rule]:
@@ -24,14 +24,14 @@ def rules_of(function: Function) -> Iterator[Rule]:
     yield from _rules(function, function.trees[0], {})
 
 
-def _rules(function: Function, step: Step, met: dict[int, Met]) -> Iterator[Rule]:
-    """Those below a step whose rows meet the tests in `met`, by column."""
+def _rules(function: Function, node: Node, met: dict[int, Met]) -> Iterator[Rule]:
+    """Those below a node whose rows meet the tests in `met`, by column."""
     schema = function.schema
-    if isinstance(step, End):
+    if isinstance(node, Leaf):
         words = (_words(schema, feature, found) for feature, found in met.items())
-        yield Rule(tuple(filter(None, words)), function.answer(step), step)
+        yield Rule(tuple(filter(None, words)), function.answer(node), node)
         return
-    for test, below in ((step.test, step.yes), (step.test.inverse(schema), step.no)):
+    for test, below in ((node.test, node.yes), (node.test.inverse(schema), node.no)):
         found = both(met.get(test.feature), test)
         assert found is not None  # else `function_of` has left the split out
         yield from _rules(function, below, {**met, test.feature: found})
@@ -102,7 +102,7 @@ def _write(given: ExportInput) -> str:
         lines.append(_line("then" if rule.conditions else "always", answer))
         if function.probabilities == "leaf":
             lines.append(_line("with", " ".join(map(repr, rule.end.shares))))
-        if isinstance(rule.end.leaf, Leaf) and rule.end.leaf.counts is not None:
+        if isinstance(rule.end.leaf, ClassLeaf) and rule.end.leaf.counts is not None:
             counts = rule.end.leaf.counts
             lines.append(_line("rows", f"{sum(counts)} = {' + '.join(map(str, counts))}".replace("+ -", "- ")))
     return "\n".join(lines) + "\n"

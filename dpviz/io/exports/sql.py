@@ -19,7 +19,7 @@ from unicodedata import normalize
 
 from dpviz.errors import NotExported
 from dpviz.io.exports.contract import ExportInput, WrittenForm
-from dpviz.io.exports.function import MISSING, End, Function, Split, Step, Test, declared_texts, names_of, steps
+from dpviz.io.exports.function import MISSING, Function, Leaf, Node, Split, Test, declared_texts, names_of, nodes
 from dpviz.io.exports.words import one_line
 from dpviz.table.cells import BLANKS, MARKS, Marks, decimal_of, number_of, shortest
 from dpviz.table.dates import DateFeature
@@ -266,7 +266,7 @@ class _Writer:
         cases = " ".join(f"WHEN {test} THEN {name}" for test, name in zip(best, names, strict=False))
         return f"CASE WHEN x.s0 IS NULL THEN NULL {cases} ELSE {names[-1]} END"
 
-    def _leaves(self, say: Callable[[End], str], is_number: bool) -> str:
+    def _leaves(self, say: Callable[[Leaf], str], is_number: bool) -> str:
         """What a single tree says of a row that has an answer."""
         found = f"CASE WHEN {self.is_usable} THEN\n    {self._case(self.function.trees[0], 2, say)}\n  END"
         return self.dialect.double(found) if is_number else found
@@ -307,7 +307,7 @@ class _Writer:
 
     def _sum(self, place: int) -> str:
         """In groups: an engine takes a + b + c + ... for as many levels (SQLite: a thousand at most)."""
-        asked = [tree for tree in self.function.trees if any(end.amounts[place] for end in steps(tree) if isinstance(end, End))]
+        asked = [tree for tree in self.function.trees if any(end.amounts[place] for end in nodes(tree) if isinstance(end, Leaf))]
         lines = [f"CASE WHEN {self.is_usable} THEN {self.dialect.double(self.number(self.function.start[place]))}"]
         for first in range(0, len(asked), _GROUP):
             lines.append(f"    + ({self.dialect.double('0')}")
@@ -316,15 +316,15 @@ class _Writer:
             lines.append("    )")
         return "\n".join([*lines, "    END"])
 
-    def _case(self, step: Step, depth: int, say: Callable[[End], str]) -> str:
+    def _case(self, node: Node, depth: int, say: Callable[[Leaf], str]) -> str:
         """The no side is the next WHEN, so that only yes sides nest."""
-        if isinstance(step, End):
-            return say(step)
+        if isinstance(node, Leaf):
+            return say(node)
         pad, lines = "  " * depth, ["CASE"]
-        while isinstance(step, Split):
-            lines.append(f"{pad}  WHEN {self._test(step.test)} THEN {self._case(step.yes, depth + 2, say)}")
-            step = step.no
-        return "\n".join([*lines, f"{pad}  ELSE {say(step)}", f"{pad}END"])
+        while isinstance(node, Split):
+            lines.append(f"{pad}  WHEN {self._test(node.test)} THEN {self._case(node.yes, depth + 2, say)}")
+            node = node.no
+        return "\n".join([*lines, f"{pad}  ELSE {say(node)}", f"{pad}END"])
 
     def _test(self, test: Test) -> str:
         is_others, names = names_of(self.function.schema, test)
