@@ -188,7 +188,7 @@ def column_notes(column: Column, left_out: Sequence[int] = ()) -> Iterator[Note]
     `left_out`: places, among all records, of those that are no rows of the column.
     """
     if column.typed is not None and not column.labels:
-        yield from _number_notes(column.name, column.numbers())
+        yield from _number_notes(column.name, column.text_numbers, column.numbers())
         return
     values, missing = column.numbers_and_missing()
     numbers = ~np.isnan(values)
@@ -198,7 +198,7 @@ def column_notes(column: Column, left_out: Sequence[int] = ()) -> Iterator[Note]
         example = tuple(column.texts[column.codes[flags.argmax()]] for flags in (numbers, others))
         yield from _mixed_notes(column, example, record_of(int(others.argmax()), left_out))
     elif numbers.any():
-        yield from _number_notes(column.name, values)
+        yield from _number_notes(column.name, np.unique(values[numbers]), values)
         if any(map(is_code, column.texts)):
             yield Doubt("Some cells are written as codes are (042, 5E1): as numbers 042 and 42 would be the same.")
     elif column.dates:
@@ -278,15 +278,14 @@ def _spelling_notes(texts: Sequence[str]) -> Iterator[Note]:
 _TRUTHS = frozenset(("true", "false"))
 
 
-def _number_notes(name: str, cells: np.ndarray) -> Iterator[Note]:
-    """Of numbers in the order of rows, NaN for others."""
-    distinct = np.unique(given := cells[~np.isnan(cells)])
+def _number_notes(name: str, distinct: np.ndarray, cells: np.ndarray) -> Iterator[Note]:
+    """Of distinct numbers in order, and of the cells that hold them, NaN for others."""
     apart = [*codes_apart(distinct)]
     for codes in apart:
         what = "Numbers of nines, eights or sevens, or below 0, are apart from all others, and no proposed range holds them"
         remedy = "if they mean “missing”, list them as missing codes, else widen the range."
         yield Doubt(f"{what}: {remedy}", example=f"For example {codes[0]:g}.")
-    meaning = _meaning_of(name, given[~np.isin(given, [*chain.from_iterable(apart)])])
+    meaning = _meaning_of(name, distinct[~np.isin(distinct, [*chain.from_iterable(apart)])], cells)
     if meaning and not (apart and meaning == _IDENTIFIERS):  # who is numbered has a number
         yield Doubt(f"Its numbers may be {meaning}.")
 
@@ -312,19 +311,18 @@ _EXCEL_1920, _EXCEL_2000, _EXCEL_2050, _SECONDS_2000, _SECONDS_2040 = 7_306, 36_
 _FEWEST_MEANT, _FEWEST_IDENTIFIERS, _FEWEST_REPEATS = 5, 20, 4
 
 
-def _meaning_of(name: str, cells: np.ndarray) -> str:
-    """What numbers may be that are no amounts, by the name of their column and by themselves, and the remedy.
+def _meaning_of(name: str, distinct: np.ndarray, cells: np.ndarray) -> str:
+    """What distinct numbers in order may be that are no amounts, by the name of their column and in which cells they are.
 
     Empty where they look like amounts, as counts around 43,000 do: days go on by a few from row to row, or leave few days out.
     """
-    distinct = np.unique(cells)
     if len(distinct) < _FEWEST_MEANT:
         return ""
     low, high, words = float(distinct[0]), float(distinct[-1]), _words_of(name)
     is_whole, span = bool((distinct == np.rint(distinct)).all()), high - low + 1
     if low >= _EXCEL_1920 and high < _EXCEL_2050:
-        steps = np.diff(cells)
-        goes_on = bool((steps >= 0).all() or (steps <= 0).all()) and span <= 7 * len(cells)
+        steps = np.diff(cells[(cells >= low) & (cells <= high)])
+        goes_on = bool((steps >= 0).all() or (steps <= 0).all()) and span <= 7 * len(steps)
         is_dense = len(distinct) >= _FEWEST_IDENTIFIERS and len(distinct) >= 0.8 * span
         if words & _DAY_WORDS or (is_whole and low >= _EXCEL_2000 and (goes_on or is_dense)):
             return _DAYS_OF_EXCEL
@@ -335,8 +333,9 @@ def _meaning_of(name: str, cells: np.ndarray) -> str:
     if any(_SECONDS_2000 * unit <= low and high < _SECONDS_2040 * unit for unit in (1, 1000)):
         return _SECONDS
     is_age_or_year = (low > 1 and high < 120) or (low >= 1800 and high <= 2100)
-    is_numbering = len(distinct) == len(cells) > _FEWEST_IDENTIFIERS and span < 2 * len(cells) and not is_age_or_year
-    return _IDENTIFIERS if is_numbering or (words & _CODE_WORDS and len(distinct) > _FEWEST_IDENTIFIERS) else ""
+    is_dense = span < 2 * len(distinct) and not is_age_or_year
+    is_numbering = is_dense and len(distinct) == np.count_nonzero((cells >= low) & (cells <= high))
+    return _IDENTIFIERS if len(distinct) > _FEWEST_IDENTIFIERS and (is_numbering or words & _CODE_WORDS) else ""
 
 
 def _are_digits_of_dates(numbers: np.ndarray) -> bool:
@@ -410,10 +409,18 @@ def _without_codes(numbers: np.ndarray) -> np.ndarray:
 
 def _is_sum(last: float, others: np.ndarray) -> bool:
     """Whether a number is the sum of others, of which codes for missing cells may be no part, perhaps rounded to a whole one."""
-    near = 0.5 * (last.is_integer() and bool((others % 1 > 0).any()))
     with np.errstate(over="ignore", invalid="ignore"):
-        totals = np.array([np.nansum(others), _without_codes(others).sum()])
-        return bool((np.abs(totals - last) <= np.maximum(1e-6 * np.abs(totals), near)).any())
+        totals = [float(np.nansum(others))]
+        if abs(last) < abs(totals[0]) and last >= _LEAST_SHARE * len(others) * _middle_of(others):
+            totals.append(float(_without_codes(others).sum()))  # less, but still far from a single cell
+        far = min(abs(total - last) - 1e-6 * abs(total) for total in totals)
+    return far <= 0 or (far <= 0.5 and last.is_integer() and bool((others % 1 > 0).any()))
+
+
+def _middle_of(numbers: np.ndarray) -> float:
+    """The median of about a thousand of them; 0 where none is given."""
+    few = numbers[:: 1 + len(numbers) // 1000]
+    return float(np.median(few[~np.isnan(few)])) if not np.isnan(few).all() else 0.0
 
 
 def _is_far_above(last: float, others: np.ndarray) -> bool:
@@ -432,6 +439,8 @@ _TOTALS = frozenset(
 )
 _BESIDE_TOTAL = frozenset(re.findall(r"\w+", "grand overall general général of all rows n row column alle aller über"))
 TOTAL = Doubt("The last row seems to be the total of the others, and would count as a row: delete it from the file.")
+#: A sum of many numbers is more than this share of as many medians, also without codes for missing cells.
+_LEAST_SHARE = 0.125
 #: With fewer rows a sum may be chance.
 _FEWEST_SUMMED = 5
 #: Numbers that often stand for no value: 999, -9, 77, 88.
