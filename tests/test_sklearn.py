@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import sklearn
 from sklearn.base import clone
@@ -214,7 +215,7 @@ FRAMES = {
     "objects": lambda: pd.DataFrame({"shift": pd.Series(MOMENTS, dtype=object), "x": 1.0}),
     "with a zone": lambda: pd.DataFrame({"shift": pd.Series(MOMENTS).dt.tz_localize("Europe/Berlin"), "x": 1.0}),
     "Arrow": lambda: pd.DataFrame({"shift": MOMENTS, "x": 1.0}).convert_dtypes(dtype_backend="pyarrow"),
-    "Polars": lambda: pytest.importorskip("polars").DataFrame({"shift": MOMENTS, "x": [1.0] * 100}),
+    "Polars": lambda: pl.DataFrame({"shift": MOMENTS, "x": [1.0] * 100}),
 }
 
 
