@@ -64,13 +64,13 @@ def test_the_picture_moves_while_the_slider_is_dragged_and_the_link_keeps_where_
     _title(page, LESSONS[0])
     press(page, page.get_by_role("button", name="Skip"))
     settled(page)
-    box = page.get_by_role("slider", name="ε (add/remove one row)").bounding_box()
+    box = page.get_by_role("slider", name="ε (add/remove one person)").bounding_box()
     middle = box["y"] + box["height"] / 2
     page.mouse.move(box["x"] + 8, middle)
     page.mouse.down()
     for share, epsilon in ((0.7, "2"), (1.0, "10"), (0.5, "0.5")):
         page.mouse.move(box["x"] + 8 + (box["width"] - 16) * share, middle, steps=5)
-        page.get_by_text(f"ε = {epsilon} (add/remove one row): odds").first.wait_for()
+        page.get_by_text(f"ε = {epsilon} (add/remove one person): odds").first.wait_for()
     page.mouse.up()
     page.wait_for_url("**odds.epsilon=0.5*")
 
