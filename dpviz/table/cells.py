@@ -150,7 +150,7 @@ IN_DOUBT = re.compile(r"[+-]?[1-9][0-9]{0,2}[.,][0-9]{3}")
 def number_of(text: str, marks: Marks = Marks.UNKNOWN) -> float:
     """The number that a text holds, NaN where it holds no finite one or may be two."""
     try:
-        value = float(_plain(text.strip().replace("−", "-"), marks))
+        value = float(_plain(clean(text).replace("−", "-"), marks))
     except ValueError:
         return math.nan
     return value if math.isfinite(value) else math.nan

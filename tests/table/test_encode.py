@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dpviz.errors import DpvizError, SchemaError
@@ -269,3 +269,10 @@ def test_a_text_is_one_number_under_every_mark_that_reads_it_or_refused(text):
     except DpvizError:
         return
     assert {value for value in found if not np.isnan(value)} == {number}
+
+
+@given(st.text("0123 \u00a0\u2007\u202f.,'-+−e", min_size=1, max_size=12), st.sampled_from(Marks))
+@example("1\u00a0234 567", Marks.UNKNOWN)
+@examples(300)
+def test_a_number_is_the_same_before_and_after_blanks_of_a_text_are_made_alike(text, marks):
+    assert repr(number_of(text, marks)) == repr(number_of(clean(text), marks))
