@@ -24,6 +24,7 @@ from sklearn.model_selection import (
     GridSearchCV,
     HalvingGridSearchCV,
     RandomizedSearchCV,
+    StratifiedKFold,
     TunedThresholdClassifierCV,
     cross_val_predict,
     cross_val_score,
@@ -458,3 +459,21 @@ def test_one_odd_cell_of_a_feature_changes_no_other_row(odd):
     possible = {model.fit(plain, y).result_.to_json()}
     possible |= {model.fit([*plain, [end]], [*y, 0]).result_.to_json() for end in (0, 1, 5, 10, 40)}
     assert model.fit([*plain, [odd]], [*y, 0]).result_.to_json() in possible
+
+
+# --- the example of the documentation
+
+
+@pytest.mark.slow
+def test_the_example_of_the_documentation_scores_what_fit_and_score_by_hand_give():
+    frame = pd.read_csv("data/loans.csv.gz")
+    schema = dpviz.load_schema("data/loans.schema.json")
+    rows, y = frame.drop(columns="defaulted"), frame["defaulted"]
+    explore = PrivateTreeClassifier(epsilon=1, schema=schema, missing="middle", random_state=0)
+    scores = cross_val_score(explore, rows, y, cv=3, scoring="roc_auc")
+    declared = explore.fit(rows, y).result_.schema
+    for score, (train, test) in zip(scores, StratifiedKFold(3).split(rows, y), strict=True):
+        result = dpviz.fit("pf-tree", frame.iloc[train], schema=declared, epsilon=1, seed=0)
+        shares = result.predict_proba(frame.iloc[test])[:, schema.classes.index("defaulted")]
+        assert score == pytest.approx(roc_auc_score(y.iloc[test] == "defaulted", shares), abs=0.01)
+        assert score > 0.75
