@@ -260,11 +260,7 @@ def _search(spec: LearnerSpec, epsilon: float, place: Place, given: dict[str, An
     n_sets, n_pairs = len(place.keys), int((place.plus_one >= 0).sum())
 
     def laws(universe: Universe, tick: Progress = lambda share: None) -> NodeLaws:
-        on = (
-            planned
-            if universe is place
-            else BoundLearner.of(spec, universe.schema, epsilon=epsilon, depth=place.depth, **given)
-        )
+        on = planned if universe is place else BoundLearner.of(spec, universe.schema, epsilon=epsilon, depth=place.depth, **given)
         n_laws = n_sets * (place.depth + 1)
         return NodeLaws(on, universe.kinds, most_runs=MOST_RUNS / len(universe.keys), tick=tick, expected=n_laws)
 
