@@ -53,11 +53,16 @@ _LENGTH = struct.Struct("<Q")
 
 @dataclass(frozen=True)
 class Format:
-    """A format of files: its reader as "module:function", and what that needs."""
+    """A format of files: its reader as "module:function", what that needs, and how such a file is known by name and first bytes.
+
+    Without endings only other code asks for it.
+    """
 
     title: str
     reader: str
     packages: tuple[str, ...]
+    endings: tuple[str, ...] = ()
+    starts: tuple[bytes, ...] = ()
     extra: str = "tables"
 
     def load(self) -> Callable[[Any, ReadOptions], Iterator[Any]]:
@@ -72,12 +77,17 @@ class Format:
 
 
 _STATA_SPSS = ("pyreadstat", "pandas", "pyarrow")
+ZIP = b"PK\x03\x04"
+#: First bytes of a Stata file of before version 13: the number of its format, the order of bytes, and 1.
+_OLD_STATA = tuple(bytes([number, order, 1]) for number in (105, 106, 107, 108, 110, 111, 113, 114, 115) for order in (1, 2))
 FORMATS = (
-    EXCEL := Format("an Excel file", "dpviz.io.tables.excel:read_excel", ("openpyxl", "pyarrow")),
-    PARQUET := Format("a Parquet file", "dpviz.io.tables.arrow:read_parquet", ("pyarrow",)),
-    FEATHER := Format("a Feather file", "dpviz.io.tables.arrow:read_feather", ("pyarrow",)),
-    STATA := Format("a Stata file", "dpviz.io.tables.stata_spss:read_stata", _STATA_SPSS),
-    SPSS := Format("an SPSS file", "dpviz.io.tables.stata_spss:read_spss", _STATA_SPSS),
+    EXCEL := Format("an Excel file", "dpviz.io.tables.excel:read_excel", ("openpyxl", "pyarrow"), (".xlsx", ".xlsm"), (ZIP,)),
+    PARQUET := Format("a Parquet file", "dpviz.io.tables.arrow:read_parquet", ("pyarrow",), (".parquet",), (b"PAR1",)),
+    FEATHER := Format("a Feather file", "dpviz.io.tables.arrow:read_feather", ("pyarrow",), (".feather", ".arrow"), (b"ARROW1",)),
+    STATA := Format(
+        "a Stata file", "dpviz.io.tables.stata_spss:read_stata", _STATA_SPSS, (".dta",), (b"<stata_dta>", *_OLD_STATA)
+    ),
+    SPSS := Format("an SPSS file", "dpviz.io.tables.stata_spss:read_spss", _STATA_SPSS, (".sav", ".zsav"), (b"$FL2", b"$FL3")),
     PARQUET_BATCHES := Format("a Parquet file", "dpviz.rows.files:parquet_batches", ("pyarrow",)),
     FEATHER_BATCHES := Format("a Feather file", "dpviz.rows.files:feather_batches", ("pyarrow",)),
 )

@@ -3,9 +3,8 @@
 import io
 import struct
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
@@ -15,28 +14,20 @@ from dpviz.io.csv import read_lines
 from dpviz.io.limits import MAX_BYTES, MAX_COLUMNS, MAX_ROWS, require_bytes
 from dpviz.io.options import ReadOptions, redact_errors
 from dpviz.io.text import GZIP, Source, gunzip, name_of, read_bytes, refuse_other_endings
-from dpviz.io.worker import EXCEL, FEATHER, PARQUET, SPSS, STATA, read_in_worker
+from dpviz.io.worker import EXCEL, FORMATS, ZIP, Format, read_in_worker
 from dpviz.progress import Progress, Stop, watched
 from dpviz.table.notes import warn_of
 from dpviz.table.raw import RawTable, in_this_form
 
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
-#: First bytes of a Stata file of before version 13: the number of its format, the order of bytes, and 1.
-_OLD_STATA = tuple(bytes([number, order, 1]) for number in (105, 106, 107, 108, 110, 111, 113, 114, 115) for order in (1, 2))
 #: Endings of files of text, whose first line says what the columns are called; .txt and no ending count as these.
 TEXTS = (".csv", ".tsv", ".tab", ".txt")
-WORKBOOKS = (".xlsx", ".xlsm")
+WORKBOOKS = EXCEL.endings
 #: Endings of files that hold the names and types of their columns.
-TYPED = (".parquet", ".feather", ".arrow", ".dta", ".sav", ".zsav")
-ZIP = b"PK\x03\x04"
+TYPED = tuple(ending for format in FORMATS if format is not EXCEL for ending in format.endings)
 #: First bytes of a packed file -> the ending of its name.
 _PACKED = {GZIP: ".gz", b"\x28\xb5\x2f\xfd": ".zst", ZIP: ".zip"}
 PACKINGS = tuple(_PACKED.values())
-_Reader = Callable[[bytes, ReadOptions], RawTable]
-#: Each in a process of its own.
-_read_excel, _read_parquet, _read_feather, _read_stata, _read_spss = (
-    partial(read_in_worker, kind) for kind in (EXCEL, PARQUET, FEATHER, STATA, SPSS)
-)
 
 
 def read_table(
@@ -93,11 +84,11 @@ def read_asked(source: Source, asked: ReadOptions) -> RawTable:
     packing = _packing_of(file_name, raw, by_name=by_name)
     if packing and not _is_office(raw):
         file_name, raw = _unpacked(file_name, raw, packing, max_bytes)
-    reader = _reader(file_name, raw, by_name=by_name)
-    if asked.sheet is not None and reader is not _read_excel:
+    format = _format_of(file_name, raw, by_name=by_name)
+    if asked.sheet is not None and format is not EXCEL:
         what = f"{asked.title!r:.80} is no workbook, so it has no sheet {asked.sheet!r:.80}."
         raise TableError("no-sheet", what, remedy="Leave the sheet out, or name a workbook (.xlsx).")
-    table = reader(raw, asked)
+    table = _read_text(file_name, raw, asked) if format is None else read_in_worker(format, raw, asked)
     warn_of(table.notes)
     return table
 
@@ -120,42 +111,31 @@ def has_header_line(file_name: str) -> bool:
     return not file_name.endswith(TYPED)
 
 
-def _reader(file_name: str, raw: bytes, *, by_name: bool) -> _Reader:
+def _format_of(file_name: str, raw: bytes, *, by_name: bool) -> Format | None:
+    """The format of a file, by the ending of its name or by its first bytes; None is text. Raises TableError for no table."""
     if by_name:
         refuse_other_endings(file_name)
-        endings = {ending: reader for reader, (_, ends) in _READERS.items() for ending in ends}
-        found = next((reader for ending, reader in endings.items() if file_name.lower().endswith(ending)), None)
-        return _read_text_of(file_name) if found is None else found if found is _read_excel else _refuse_names
+        format = next((one for one in FORMATS if file_name.lower().endswith(one.endings)), None)
+        if format not in (None, EXCEL):
+            what = "This kind of file holds the names of its columns; none can be given."
+            raise TableError("names", what, remedy="Leave the names out.")
+        return format
     if raw.startswith(_OLD_OFFICE):
-        return _refuse_old_office
-    found = next((reader for reader, (starts, _) in _READERS.items() if raw.startswith(starts)), None)
-    if found is None and (ending := next(filter(file_name.lower().endswith, (*TYPED, *WORKBOOKS)), "")):
+        _refuse_old_office(raw)
+    format = next((one for one in FORMATS if raw.startswith(one.starts)), None)
+    if format is None and (ending := next(filter(file_name.lower().endswith, (*TYPED, *WORKBOOKS)), "")):
         what = f"This is no {ending} file, though its name says so, or it is damaged."
         raise TableError("damaged", what, remedy="Save it again in its own program, or correct the ending of its name.")
-    if found in (None, _read_excel):
+    if format in (None, EXCEL):
         refuse_other_endings(file_name)
-    return found or _read_text_of(file_name)
+    return format
 
 
-_READERS: dict[_Reader, tuple[tuple[bytes, ...], tuple[str, ...]]] = {
-    _read_excel: ((ZIP,), WORKBOOKS),
-    _read_parquet: ((b"PAR1",), (".parquet",)),
-    _read_feather: ((b"ARROW1",), (".feather", ".arrow")),
-    _read_stata: ((b"<stata_dta>", *_OLD_STATA), (".dta",)),
-    _read_spss: ((b"$FL2", b"$FL3"), (".sav", ".zsav")),
-}
-
-
-def _read_text_of(file_name: str) -> _Reader:
-    """A reader of text; where no header tells the delimiter, the ending .tsv does."""
-    tabs = file_name.lower().endswith((".tsv", ".tab"))
-
-    def read(raw: bytes, asked: ReadOptions) -> RawTable:
-        if tabs and asked.names is not None and asked.delimiter is None:
-            asked = replace(asked, delimiter="\t")
-        return read_lines(raw, asked)
-
-    return read
+def _read_text(file_name: str, raw: bytes, asked: ReadOptions) -> RawTable:
+    """Where no header tells the delimiter, the ending .tsv does."""
+    if asked.names is not None and asked.delimiter is None and file_name.lower().endswith((".tsv", ".tab")):
+        asked = replace(asked, delimiter="\t")
+    return read_lines(raw, asked)
 
 
 def _is_office(raw: bytes) -> bool:
@@ -170,12 +150,7 @@ def _is_office(raw: bytes) -> bool:
     return bool(inside & {"[Content_Types].xml", "mimetype"})
 
 
-def _refuse_names(raw: bytes, asked: ReadOptions) -> NoReturn:
-    what = "This kind of file holds the names of its columns; none can be given."
-    raise TableError("names", what, remedy="Leave the names out.")
-
-
-def _refuse_old_office(raw: bytes, asked: ReadOptions) -> NoReturn:
+def _refuse_old_office(raw: bytes) -> NoReturn:
     if "EncryptedPackage".encode("utf-16-le") in raw:
         raise TableError("password", "The workbook has a password.", remedy="Save it without one.")
     what = "This is an Excel workbook of before 2007 (.xls), or another old Office file."
