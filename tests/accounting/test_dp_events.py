@@ -31,6 +31,7 @@ def accountant_of(event):
         Sequential((PURE, PURE, Step(Free(), "split"), RANGE)),
         Sequential((RANGE, Parallel((PURE, PURE)))),
         Parallel((Sequential((PURE, PURE)), Step(PureDP(0.5), "leaf", mechanism="geometric"))),
+        Parallel((Sequential((PURE, PURE, PURE, PURE)), RANGE)),
         RandomPartition((Sequential((PURE, RANGE)), PURE), (0.9, 0.1)),
         PLAIN,
         SAMPLED,

@@ -22,11 +22,12 @@ from dpviz.accounting.guarantee import guarantee
 from dpviz.errors import DpvizError, NoProbabilities, ParameterError, SchemaError, UnknownName, WrongTask
 from dpviz.evaluation.audit.evidence import typical
 from dpviz.learners import FitRequest, get_learner, learners_for
-from dpviz.models.document import BODIES
+from dpviz.models.document import BODIES, model_body
 from dpviz.privacy.source import Simulation
 from dpviz.results.result import FitResult
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+from dpviz.training.params import Control, controls_of
 from tests.support import fits, numbers, tables
 from tests.support.fits import FEW
 from tests.support.tables import FEATURES, hostile_schema, reordered, schema_of
@@ -65,6 +66,12 @@ NEED_NO_ROW_COUNT = (
     "fs-tree",
     "rgv-forest",
 )
+#: Parameters that change a model beside another one, or none of tables as small as these (None).
+BESIDE = {
+    ("privatree", "grow_complete"): {"max_depth": 8},
+    ("s-gbdt", "multiscale"): {"histogram_share": 0.0},
+    ("smooth-forest", "publishable"): None,
+}
 #: A learner for every kind of model that can be written down.
 OF_EACH_MODEL = ("majority", "dp-mean", "pf-tree", "dpa", "pf-forest", "logistic", "s-gbdt")
 
@@ -489,6 +496,45 @@ def test_settings_parameters_and_seeds_are_checked_by_name(name):
     expected = fitted(case).to_json()
     for asked in ({"max_depth": 3.0, "epsilon": 1}, {"max_depth": np.int64(3), "epsilon": np.float64(1), "seed": np.int64(7)}):
         assert case.fit(case.rows(), **asked).to_json() == expected
+
+
+def others_of(control: Control, usual: Any, n_classes: int) -> list[Any]:
+    """Values of a parameter that are not the usual one."""
+    match control.kind:
+        case "flag":
+            found = [not usual]
+        case "choice":
+            found = list(control.options)
+        case "shares":
+            found = [(3.0, 1.0, 2.0)[: len(control.parts) or 3]]
+        case "classes":
+            found = [(9.0, *[1.0] * (n_classes - 1))]
+        case "whole":
+            found = [int(control.low) + 1, usual + 3]
+        case _:
+            found = [usual * 0.3, usual + 0.2, usual + 30]
+    return [value for value in found if value != usual and control.accepts(value)]
+
+
+@pytest.mark.filterwarnings("ignore::dpviz.errors.ReplacedWarning")
+@pytest.mark.parametrize("name", EVERY)
+def test_no_parameter_is_ignored(name):
+    """Each changes some model, at the same seed: a learner that does not pass one on trains as if nobody had asked."""
+    spec = get_learner(name)
+    asked_of = [(Case(name, task), n) for task in sorted(spec.tasks) for n in (2, 3)]
+
+    def model(case: Case, n_classes: int, **asked: Any) -> dict[str, Any]:
+        return model_body(case.fit(case.rows(n_classes=n_classes), epsilon=3.0, **asked).model)
+
+    for parameter, control in controls_of(spec.Params).items():
+        beside = BESIDE.get((name, parameter), {})
+        if beside is None:
+            continue
+        assert any(
+            model(case, n, **beside, **{parameter: value}) != model(case, n, **beside)
+            for case, n in asked_of
+            for value in others_of(control, getattr(spec.Params(), parameter), n)
+        ), parameter
 
 
 def test_the_promised_learners_are_there_and_an_unknown_one_is_answered_with_the_nearest():

@@ -138,6 +138,9 @@ def test_limits_of_probabilities_are_those_of_scipy_and_of_a_mean_cover_it():
     assert np.mean((limits[:, 0] <= values @ chances) & (values @ chances <= limits[:, 1])) >= 0.9
     assert np.ptp(mean_limits(np.full(10_000, 0.5), 0.1)) < 0.01
     assert mean_limits(np.array([0.5]), 0.1) == (0.0, 1.0)
+    for draws in (np.full(10_000, 0.5), np.tile([0.25, 0.75], 5_000)):  # the theorem is of one side, which may fail by 0.05
+        reach = np.sqrt(2 * draws.var(ddof=1) * np.log(2 / 0.05) / 10_000) + 7 * np.log(2 / 0.05) / (3 * 9_999)
+        assert mean_limits(draws, 0.1) == pytest.approx((0.5 - reach, 0.5 + reach), abs=1e-12)
 
 
 def test_the_interval_of_a_paired_difference_covers_it_95_times_in_100_and_not_always():

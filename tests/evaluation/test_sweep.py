@@ -268,6 +268,7 @@ def test_a_probability_counts_all_pairs_within_a_fold_and_folds_weigh_alike(rng)
     found = compared([[0.8, 0.7], [0.6, 0.6, 0.6, 0.6]], [[0.7, 0.9], [0.5, 0.5, 0.5, 0.7]])
     assert found.probability == pytest.approx(((1 + 0 + 0.5 + 0) / 4 + 0.75) / 2)
     assert (found.n_folds, found.n_draws) == (2, 2 + 4)
+    assert compared([[0.8, 0.7, 0.6]], [[0.7]]).n_draws == compared([[0.7]], [[0.8, 0.7, 0.6]]).n_draws == 1
     assert (found.probability_low, found.probability_high) == wilson(found.probability, 6)
     ours, theirs = rng.integers(0, 6, (2, 30)) / 6
     assert compared([ours], [theirs]).probability == pytest.approx(stats.mannwhitneyu(ours, theirs).statistic / 900)
