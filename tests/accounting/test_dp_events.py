@@ -52,6 +52,13 @@ def test_it_finds_the_same_where_its_events_say_everything(event):
         assert accountant_of(event).get_delta(epsilon) == pytest.approx(Risk(event).delta(epsilon), abs=2e-3)
 
 
+def test_of_a_row_that_comes_and_one_that_goes_the_one_that_tells_more_counts():
+    """Rounds of samples tell more of a row that goes; beside this pure step, more of one that comes."""
+    event = Sequential((SAMPLED, Step(PureDP(0.8), "leaf", mechanism="geometric")))
+    accountant = PLDAccountant(value_discretization_interval=1e-4).compose(Ledger(event).dp_events())
+    assert Risk(event).delta(0.7) == pytest.approx(accountant.get_delta(0.7), abs=2.5e-4)
+
+
 def test_what_its_events_cannot_say_is_unsupported_and_what_is_exact_has_no_bound():
     filtered = Step(priced_rounds(1.0, 1e-6, sampling=1.0, rounds=40, filtered=True), "tree")
     for event in (filtered, Step(ApproximateDP(0.5, 1e-6), "model", mechanism="foreign"), Sequential((PURE, filtered))):

@@ -11,6 +11,7 @@ from threading import Event, current_thread
 from typing import Any
 
 import pytest
+from scipy import stats
 from streamlit.testing.v1 import AppTest
 
 import dpviz
@@ -25,6 +26,7 @@ from dpviz.app.tree_view import SELECTED
 from dpviz.charts.budget import split_of, split_sentence
 from dpviz.charts.publish.test_result import result_sentences
 from dpviz.charts.tree.text import node_in_words
+from dpviz.charts.wording import percent
 from dpviz.evaluation import paths
 from dpviz.evaluation.resampling import Resamples
 from dpviz.evaluation.shares import MovableShares
@@ -146,6 +148,10 @@ def test_every_measure_is_listed_and_every_class_has_its_error():
     kept_aside = tree_on_screen(test).held_out
     counts = [[f"{count:,}" for count in row] for row in kept_aside.confused.tolist()]
     assert [[line[name] for name in line if name.startswith("predicted")] for line in confused] == counts
+    for code, (line, row) in enumerate(zip(confused, kept_aside.confused.tolist(), strict=True)):
+        wrong = sum(row) - row[code]
+        ends = stats.binomtest(wrong, sum(row)).proportion_ci(0.95, "wilson")
+        assert line["error"] == f"{percent(wrong / sum(row))} ({percent(ends.low)} to {percent(ends.high)})"
 
 
 @pytest.mark.slow
