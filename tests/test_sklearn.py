@@ -196,6 +196,19 @@ def test_probabilities_are_there_where_the_fitted_model_holds_them(rng):
     assert not hasattr(PrivateTreeClassifier("diffprivlib-tree", **declared).fit(x, y), "predict_proba")
 
 
+def test_a_score_weighs_rows_as_scikit_learn_does(rng):
+    X, y = rows(100)
+    weights = rng.integers(0, 4, 100)
+    for model, target in (
+        (PrivateTreeClassifier(**DECLARED, random_state=0), y),
+        (PrivateTreeRegressor(**DECLARED_NUMBERS, params={"rounds": 5}, random_state=0), numbers(100)[1]),
+    ):
+        fitted = model.fit(X, target)
+        repeated = fitted.score(np.repeat(X, weights, axis=0), np.repeat(target, weights))
+        assert fitted.score(X, target, sample_weight=weights) == pytest.approx(repeated)
+        assert fitted.score(X, target) != pytest.approx(repeated)
+
+
 def test_a_score_of_labels_of_two_types_quotes_none():
     X, y = np.arange(40.0).reshape(-1, 1), np.array(["no", "yes"] * 20, dtype=object)
     fitted = PrivateTreeClassifier(bounds=(0, 40), classes=("no", "yes"), n_public=40, random_state=0).fit(X, y)
