@@ -108,7 +108,7 @@ def test_the_wheel_holds_the_package_and_what_the_dashboard_needs_and_nothing_el
     beside = {name for name in names if name.startswith(("pages/", ".streamlit/")) or name == "app.py"}
     samples = {name for name in names if name.startswith("data/") and name.count("/") == 1 and not name.endswith(".py")}
     samples |= {name for name in names if name.startswith("data/counterexamples/")}
-    results = {"data/benchmarks/verdicts.json"}
+    results = {"data/benchmarks/verdicts.json", "data/benchmarks/differences.md"}
     results |= {"data/reference/dp_deployments.csv", "data/reference/dp_deployments_LICENSE"}
     package |= {file.relative_to(ROOT).as_posix() for file in (ROOT / "dpviz" / "manual").rglob("*") if file.is_file()}
     expected = package | {f"dpviz/_bundled/{name}" for name in beside | samples | results}
