@@ -279,6 +279,14 @@ def test_a_stop_leaves_what_was_done_and_what_cannot_be_asked_is_named_also_of_a
             attack_curve("random-flips", asked, train, train, **wrong)
 
 
+def test_splits_of_unequal_sizes_are_certified_for_as_many_rows_as_the_smallest_has() -> None:
+    """More poisoned rows than the smallest has would look like protection, and like a smaller share of its rows."""
+    splits = [table(schema_of(), n_rows).split(0.25, seed=0) for n_rows in (80, 400, 160)]
+    found = certify(FitRequest.of("cart", epsilon=1.0), splits, max_poisoned=0.1)
+    assert (found.n_train, found.rows) == (60, tuple(range(7)))
+    assert found.frame().poisoned_share.iloc[-1] == pytest.approx(0.1)
+
+
 @slow
 def test_a_curve_has_its_bounds_in_order_and_splits_share_the_confidence() -> None:
     frame = dpviz.poisoning_curve("pf-tree", *split_of(), epsilon=0.1, max_poisoned=0.1, draws=200, seed=1)
