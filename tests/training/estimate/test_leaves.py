@@ -66,6 +66,20 @@ def test_folded_leaves_are_as_unsure_as_the_noise_of_all_they_hold():
     assert low < alone_low < alone_high < high
 
 
+def test_an_end_moves_to_a_share_that_the_nodes_above_drew_beyond_it():
+    plan = BudgetPlan(1.0, 1, (), held_out=(HeldOutPart(LEAF_COUNTS, 0.1, 1.0),))
+
+    def interval(share):
+        alone = Tree(SCHEMA, Leaf(0, (600, 400), (share, 1 - share)))
+        (found,) = intervals(alone, alone, plan).values()
+        return found
+
+    _, low, high = interval(0.6)
+    assert low < 0.6 < high
+    assert interval(0.9) == (0.9, low, 0.9)
+    assert interval(0.2) == (0.2, 0.2, high)
+
+
 # --- shares
 
 TREE = Branch(RULE, Branch(RULE, Leaf(0), Leaf(1)), Leaf(0))
