@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from dpviz.errors import NoProbabilities, ParameterError, SchemaError
 from dpviz.models.constant import Constant
+from dpviz.models.importances import feature_importances
 from dpviz.models.tree import (
     Branch,
     Leaf,
@@ -98,6 +99,16 @@ def test_merging_keeps_leaves_that_differ_and_a_threshold_goes_left():
             values = np.array([0, 1, 2, 3, 200], dtype=dtype)
             assert SubsetRule(0, codes).goes_left(values).tolist() == [int(value) in codes for value in values]
             assert SubsetRule(0, codes).goes_left(values[:0]).tolist() == []
+
+
+def test_counts_that_noise_brought_below_zero_are_no_rows_where_splits_gain():
+    def of(*counts):
+        left, right, last = (Leaf(0, each) for each in counts)
+        return feature_importances(Tree(SCHEMA, Branch(ThresholdRule(0, MIDDLE), left, Branch(SubsetRule(2, (0,)), right, last))))
+
+    found = of((50, -20, 0), (-30, 40, 5), (0, 10, -9))
+    np.testing.assert_array_equal(found, of((50, 0, 0), (0, 40, 5), (0, 10, 0)))
+    assert found[0] > found[2] > 0
 
 
 def test_probabilities_are_the_shares_of_the_leaf_a_row_reaches_or_there_are_none():
