@@ -1,6 +1,7 @@
 """Released counts of leaves: the shares they say, and the leaves that they cannot tell apart folded into one."""
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -8,9 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpviz.accounting.plan import BudgetPlan, HeldOutPart
-from dpviz.models.tree import Branch, Leaf, ThresholdRule, Tree
+from dpviz.models.tree import Branch, Leaf, NumberLeaf, ThresholdRule, Tree
+from dpviz.table.schema import NumericTarget
 from dpviz.training.estimate.collapse import collapse_by_noise, collapse_leaves, intervals
-from dpviz.training.estimate.report import estimate_leaf_probabilities
+from dpviz.training.estimate.leaf_means import LeafMeanEstimator
+from dpviz.training.estimate.report import Z, estimate_leaf_probabilities
+from dpviz.training.estimate.window import Window
 from dpviz.training.growing import LEAF_COUNTS
 from tests.support.tables import schema_of
 
@@ -78,6 +82,21 @@ def test_an_end_moves_to_a_share_that_the_nodes_above_drew_beyond_it():
     assert low < 0.6 < high
     assert interval(0.9) == (0.9, low, 0.9)
     assert interval(0.2) == (0.2, 0.2, high)
+
+
+def test_the_end_of_a_mean_allows_for_what_few_rows_at_the_other_end_add_to_it():
+    """There the parabola that bounds numbers beyond the window is above 1: what it adds up to varies more than its sum."""
+    window, target = Window(0.0, 1.0), NumericTarget("t", -2, 2)
+    places, shares = np.array([-1.0, 0.85]), np.array([0.001, 0.999])
+    mean = shares @ places
+    zero = mean - (shares @ places**2 - mean**2) / (1 - mean)
+    at_most = places + ((places - zero) / (1 - zero)) ** 2  # numbers are at most one width beyond
+    middle, deviation = shares @ at_most, math.sqrt(shares @ (at_most - shares @ at_most) ** 2)
+    x = (1 + places) / 2
+    sums = shares @ np.stack([(1 - x) ** 2, 2 * x * (1 - x), x**2], axis=1)
+    for k, n_rows in product((1, 4), (10**6, 10**8)):
+        leaf = LeafMeanEstimator(window, target, 1e-9, k).valued(NumberLeaf(0.0), n_rows * sums[None, :])
+        assert 1 < (leaf.interval[1] - middle) / (Z * deviation * math.sqrt(k / n_rows)) < 1.5
 
 
 # --- shares
