@@ -150,7 +150,7 @@ def test_every_place_is_looked_at_first_two_go_on_stage_by_stage_and_a_stop_give
     [
         pytest.param("epsilon", WISH, marks=slow),
         pytest.param("n_rows", WISH, marks=full),
-        pytest.param("epsilon", Goal("labels", 0.9), marks=full),
+        pytest.param("epsilon", Goal("labels", 0.7), marks=full),
         pytest.param("max_depth", Goal("labels", 0.7, 0.8), marks=full),
     ],
 )
