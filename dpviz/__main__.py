@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from dpviz import interrupts
 from dpviz.cli import COMMANDS, console, current, load
-from dpviz.errors import DpvizError, OutOfMemory
+from dpviz.errors import DpvizError, FailedWork
 from dpviz.version import VERSION
 
 BAD_INPUT = 2
@@ -46,7 +46,7 @@ def finish(run: Callable[[list[str]], int], argv: Sequence[str] | None = None) -
         except DpvizError as error:
             console.error(str(error))
         except MemoryError:
-            console.error(str(OutOfMemory()))
+            console.error(str(FailedWork("memory")))
         except BrokenPipeError:  # the reader of a pipe has seen enough
             _write_no_more()
             return 0

@@ -103,12 +103,8 @@ class TableError(DpvizError):
         super().__init__(what, where="" if row is None else f"row {row}", remedy=remedy)
 
 
-class RowsError(TableError, ValueError):
-    """Rows of a frame or an array cannot be used. A ValueError too, as scikit-learn wants it. It quotes no cell."""
-
-
-class CellTypeError(RowsError, TypeError):
-    """Cells are of a kind that nothing reads, such as dicts. A TypeError too, as scikit-learn wants it. It quotes no cell."""
+class RowsError(TableError, ValueError, TypeError):
+    """Rows of a frame or an array cannot be used: by scikit-learn's rules a ValueError or a TypeError. It quotes no cell."""
 
 
 class SchemaError(DpvizError):
@@ -143,58 +139,24 @@ class UnknownName(DpvizError):
         super().__init__(f"There is no {kind} called {called}.", remedy=hint)
 
 
-class CannotCount(DpvizError):
-    """Rows are counted where they are, and what was asked needs more than counts. `fitting` lists learners that do not."""
+class UnfitLearner(DpvizError):
+    """A learner does not predict such a target, or needs more of rows than their counts. `fitting` lists learners that fit."""
 
-    def __init__(self, what: str, fitting: Iterable[str]) -> None:
+    def __init__(self, what: str, *, remedy: str, fitting: Iterable[str] = ()) -> None:
         self.fitting = tuple(fitting)
-        super().__init__(what, remedy=f"Choose a learner that needs only counts ({', '.join(self.fitting)}).")
+        super().__init__(what, remedy=remedy)
 
 
-class WrongTask(DpvizError):
-    """A learner was given a target it does not predict (classes against numbers). `fitting` lists learners that do."""
-
-    def __init__(self, learner: str, predicts: str, target: str, is_a: str, fitting: Iterable[str] = ()) -> None:
-        self.learner = learner
-        self.target = target
-        self.fitting = tuple(fitting)
-        names = f" ({', '.join(self.fitting[:4])}{', ...' if len(self.fitting) > 4 else ''})" if self.fitting else ""
-        super().__init__(
-            f"The learner {learner!r} predicts {predicts}, but the target {target!r} is declared as {is_a}.",
-            remedy=f"Choose a learner for this kind of target{names}, or declare the target differently.",
-        )
+class UnsupportedModel(DpvizError):
+    """A model has no probabilities, cannot be written in a form, or what was written did not predict what it predicts."""
 
 
-class NoProbabilities(DpvizError):
-    """A model says which class, but not how likely each class is. `kind` names the kind of model."""
-
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
-        super().__init__(
-            f"This model ({kind}) predicts labels or numbers and holds no probabilities of classes.",
-            remedy="Use predict, or train a learner whose models hold probabilities, such as 'pf-tree' on classes.",
-        )
-
-
-class NotReleasable(DpvizError):
-    """A mechanism has no exact sampler, so nothing it made may leave as a release. `mechanism` names it."""
-
-    def __init__(self, mechanism: str) -> None:
-        self.mechanism = mechanism
-        super().__init__(
-            f"{mechanism} has no exact sampler, so its output cannot be released.",
-            remedy="Explore it with a seed (simulation), or release a learner whose mechanisms are exact, such as 'pf-tree'.",
-        )
-
-
-class NotRowWise(DpvizError):
-    """One row may have changed others on the way to these rows, so no epsilon holds for what is released from them."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(
-            f"Nothing can be released from these rows: {reason}.",
-            remedy="Release from all rows of a table read row by row, or from `data.parts(share)`; simulate with a seed.",
-        )
+def no_probabilities(kind: str) -> UnsupportedModel:
+    """The error of a `kind` of model that says which class, but not how likely each class is."""
+    return UnsupportedModel(
+        f"This model ({kind}) predicts labels or numbers and holds no probabilities of classes.",
+        remedy="Use predict, or train a learner whose models hold probabilities, such as 'pf-tree' on classes.",
+    )
 
 
 class NotEnumerable(DpvizError):
@@ -224,6 +186,22 @@ class RefusedRelease(DpvizError):
     """Something may not be released, or not yet. Nothing was spent unless the text says so."""
 
 
+def no_exact_sampler(mechanism: str) -> RefusedRelease:
+    """The error of a mechanism without one: nothing it made may leave as a release."""
+    return RefusedRelease(
+        f"{mechanism} has no exact sampler, so its output cannot be released.",
+        remedy="Explore it with a seed (simulation), or release a learner whose mechanisms are exact, such as 'pf-tree'.",
+    )
+
+
+def not_row_wise(reason: str) -> RefusedRelease:
+    """The error of rows on the way to which one may have changed others, so that no epsilon holds for what is released."""
+    return RefusedRelease(
+        f"Nothing can be released from these rows: {reason}.",
+        remedy="Release from all rows of a table read row by row, or from `data.parts(share)`; simulate with a seed.",
+    )
+
+
 class UnansweredRows(RefusedRelease):
     """Something about these rows has to be said first. A command or a page says by `code` how it is said there.
 
@@ -234,15 +212,6 @@ class UnansweredRows(RefusedRelease):
     def __init__(self, code: str, what: str, *, where: str, remedy: str, data_sets: Iterable[str] = ()) -> None:
         self.code = code
         self.data_sets = tuple(data_sets)
-        super().__init__(what, where=where, remedy=remedy)
-
-
-class OverCap(RefusedRelease):
-    """A release would exceed the cap of its data set. `left` is the epsilon that is left, `left_delta` the delta."""
-
-    def __init__(self, what: str, *, left: float, left_delta: float, where: str, remedy: str) -> None:
-        self.left = left
-        self.left_delta = left_delta
         super().__init__(what, where=where, remedy=remedy)
 
 
@@ -263,21 +232,29 @@ class Cancelled(DpvizError):
         super().__init__("Stopped on request.")
 
 
-class WorkersEnded(DpvizError):
-    """A worker process ended in the middle of its work: it was killed, or there was no memory for it."""
+#: By code: why work failed, and what to do.
+_FAILURES = {
+    "workers": (
+        "A worker process ended before its work was done; it was killed, or memory ran out.",
+        "Start the work again. If that happens again, ask for less at once or use fewer workers.",
+    ),
+    "memory": ("There is not enough memory for this.", "Use fewer rows or columns, or a larger machine."),
+    "internal": (
+        "This failed because of an error in dpviz itself.",
+        "Try again, or with other settings. The server's log says where it failed; please report it.",
+    ),
+}
 
-    def __init__(self) -> None:
-        super().__init__(
-            "A worker process ended before its work was done; it was killed, or memory ran out.",
-            remedy="Start the work again. If that happens again, ask for less at once or use fewer workers.",
-        )
 
+class FailedWork(CodedError):
+    """Work ended before it was done. `code`: workers (a process of it ended), memory, or internal (an error in dpviz itself).
 
-class OutOfMemory(DpvizError):
-    """There is not enough memory for what was asked."""
+    The words of an internal error are in no log: they could quote a cell.
+    """
 
-    def __init__(self) -> None:
-        super().__init__("There is not enough memory for this.", remedy="Use fewer rows or columns, or a larger machine.")
+    def __init__(self, code: str) -> None:
+        what, remedy = _FAILURES[code]
+        super().__init__(code, what, remedy=remedy)
 
 
 class DpvizWarning(UserWarning):
@@ -316,30 +293,13 @@ class UnansweredWarning(DpvizWarning):
     """Many new rows have no answer."""
 
 
-class InternalError(DpvizError):
-    """An error in dpviz itself, in work off the page. Its own words are in no log: they could quote a cell."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "This failed because of an error in dpviz itself.",
-            remedy="Try again, or with other settings. The server's log says where it failed; please report it.",
-        )
-
-
-class NotExported(DpvizError):
-    """A model cannot be written in this form, or what was written did not predict what the model predicts."""
-
-
-class MissingExtra(DpvizError):
-    """Packages are needed that are not installed. `extra` names the extra of dpviz that brings them."""
-
-    def __init__(self, extra: str, what: str, packages: Iterable[str]) -> None:
-        self.extra = extra
-        what = f"{what} needs packages that are not installed: {', '.join(packages)}."
-        super().__init__(what, remedy=f"Run: pip install 'dpviz[{extra}]'")
-
-
-_RENAMED = {"Unforeseen": "InternalError", "SpendsAgain": "RepeatedSpendWarning"}
+_RENAMED = (
+    dict.fromkeys(("CannotCount", "WrongTask"), "UnfitLearner")
+    | dict.fromkeys(("NoProbabilities", "NotExported"), "UnsupportedModel")
+    | dict.fromkeys(("NotReleasable", "NotRowWise", "OverCap"), "RefusedRelease")
+    | dict.fromkeys(("WorkersEnded", "OutOfMemory", "InternalError", "Unforeseen"), "FailedWork")
+    | {"CellTypeError": "RowsError", "MissingExtra": "DpvizError", "SpendsAgain": "RepeatedSpendWarning"}
+)
 
 
 def __getattr__(name: str) -> type:

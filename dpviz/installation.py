@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
-from dpviz.errors import DpvizError, MissingExtra
+from dpviz.errors import DpvizError
 
 #: In a wheel: the top level of the repository, as far as the dashboard and the samples need it (see pyproject.toml).
 _IN_WHEEL = Path(__file__).resolve().parent / "_bundled"
@@ -41,10 +41,11 @@ def bundled(path: str) -> Path:
 
 
 def require_extra(extra: str, what: str, *packages: str) -> None:
-    """Raise MissingExtra when one of `packages`, which `what` needs and `extra` installs, is absent."""
+    """Raise DpvizError when one of `packages`, which `what` needs and `extra` installs, is absent."""
     missing = [name for name in packages if find_spec(name) is None]
     if missing:
-        raise MissingExtra(extra, what, missing)
+        what = f"{what} needs packages that are not installed: {', '.join(missing)}."
+        raise DpvizError(what, remedy=f"Run: pip install 'dpviz[{extra}]'")
 
 
 def offer(what: str, *modules: str) -> None:

@@ -28,7 +28,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from dpviz.errors import (
-    CellTypeError,
     DpvizWarning,
     ParameterError,
     PublicValuesWarning,
@@ -71,7 +70,7 @@ def _in_words(theirs: Exception) -> RowsError:
         return RowsError("rows", f"{known[0].rstrip(':.')}.", remedy=remedy)
     if isinstance(theirs, TypeError) and "argument must be a string or a real number" in said:
         what = "A cell of X or y is of a kind that cannot be read: the argument must be a string or a real number."
-        return CellTypeError("cells", what, remedy=remedy)
+        return RowsError("cells", what, remedy=remedy)
     if "could not convert" in said:
         what = "X has a cell that is not a number."
         return RowsError("cells", what, remedy="Declare its column in `categories`, or leave it out.")
@@ -130,7 +129,7 @@ class _PrivateEstimator:
         ValueError
             For bounds that do not fit. Where something is read from the rows, also for a row that cannot be used.
         DpvizError
-            For what the learner refuses; NotReleasable when it has no exact sampler and `random_state` is None.
+            For what the learner refuses; RefusedRelease when it has no exact sampler and `random_state` is None.
         """
         with cells_stay_inside(_in_words):
             return self._fitted(X, y)

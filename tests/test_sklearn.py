@@ -19,7 +19,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import dpviz
-from dpviz.errors import NotReleasable, ParameterError, ReadingWarning, RepeatedSpendWarning, UnknownName, WrongTask
+from dpviz.errors import ParameterError, ReadingWarning, RefusedRelease, RepeatedSpendWarning, UnfitLearner, UnknownName
 from dpviz.sklearn import PrivateTreeClassifier, PrivateTreeRegressor, PublicValuesWarning
 
 
@@ -172,15 +172,15 @@ def test_what_cannot_be_used_is_refused_in_words():
         ({"classes": ["no"]}, ValueError, "There is one class only"),
         ({"classes": (0, "yes")}, ParameterError, "all texts, all numbers or all truth values"),
         ({"missing": "middle", "bounds": None}, ValueError, "'middle' with a schema, or with `bounds` and `classes` declared"),
-        ({"learner": "dp-mean"}, WrongTask, "predicts numbers"),
+        ({"learner": "dp-mean"}, UnfitLearner, "predicts numbers"),
         ({"learner": "pf-treee"}, UnknownName, "Did you mean 'pf-tree'"),
         ({"epsilon": -1}, ValueError, "'epsilon' parameter"),
-        ({"learner": "privatree", "random_state": None}, NotReleasable, "no exact sampler"),
+        ({"learner": "privatree", "random_state": None}, RefusedRelease, "no exact sampler"),
     ]:
         X, y = rows()
         with pytest.raises(error, match=says):
             PrivateTreeClassifier(**{"random_state": 0, **DECLARED, **asked}).fit(X, y)
-    with pytest.raises(WrongTask):
+    with pytest.raises(UnfitLearner):
         PrivateTreeRegressor("majority", random_state=0).fit(*numbers())
 
 

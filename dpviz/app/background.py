@@ -26,7 +26,7 @@ import streamlit as st
 
 from dpviz.app.parts import error
 from dpviz.app.streamlit_rerun_fix import wait_in_turn
-from dpviz.errors import Cancelled, DpvizError, InternalError, OutOfMemory, WorkersEnded
+from dpviz.errors import Cancelled, DpvizError, FailedWork
 from dpviz.progress import Progress, Stop, is_stopped
 from dpviz.randomness import random_128_bits
 
@@ -98,7 +98,7 @@ def in_parts(
                     yield key, Result(made, not is_stopped(stop))
                 else:
                     yield from ((key, Result(value, is_last(value))) for value in made)
-            except (Cancelled, WorkersEnded):  # no answer: what was asked may be asked again
+            except (Cancelled, FailedWork):  # no answer: what was asked may be asked again
                 raise
             except DpvizError as problem:
                 yield key, Result(problem=problem.with_traceback(None))
@@ -117,7 +117,7 @@ def in_one(name: str, key: Hashable, make: Callable[..., Any], **more: Any) -> T
 class Job:
     """Work that waits, runs or is done; `share` in [0, 1] is how much is done.
 
-    `error` is what the work raised, InternalError for what it should never raise; Cancelled where it was stopped before the end.
+    `error` is what the work raised, FailedWork for what it should never raise; Cancelled where it was stopped before the end.
     """
 
     def __init__(self, work: Callable[[Progress, Stop], None]) -> None:
@@ -139,11 +139,11 @@ class Job:
         except DpvizError as error:
             self.error = error.with_traceback(None)  # which would hold rows
         except MemoryError:
-            self.error = OutOfMemory()
+            self.error = FailedWork("memory")
         except BaseException as error:
             place = "".join(format_tb(error.__traceback__))
             logging.getLogger(__name__).error("%s in work off the page, at\n%s", type(error).__name__, place)
-            self.error = InternalError()
+            self.error = FailedWork("internal")
         finally:
             del work
             self._done.set()

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dpviz.errors import NoProbabilities
+from dpviz.errors import UnsupportedModel
 from dpviz.models.base import Model
 from dpviz.models.tree import Leaf, Tree
 from dpviz.results.result import r_squared
@@ -264,7 +264,7 @@ def classifier_answers(model: Model, rows: EncodedDataset) -> Answered:
     """A classifier's answers about rows."""
     try:
         shares = model.predict_proba(rows)
-    except NoProbabilities:
+    except UnsupportedModel:
         shares = None
     return Answered(rows.n_classes, rows.target, model.predict(rows), shares)
 

@@ -16,7 +16,7 @@ from threading import Thread
 from time import sleep
 from typing import Any, TypeVar, cast
 
-from dpviz.errors import WorkersEnded
+from dpviz.errors import FailedWork
 from dpviz.learners import FitRequest
 from dpviz.progress import Progress, Stop, steps
 from dpviz.results.result import FitResult
@@ -53,7 +53,7 @@ def checked_workers(asker: str, workers: Workers) -> Workers:
 def parallel_map(work: Callable[[T], R], tasks: Iterable[T], workers: Workers = 1) -> Iterator[R]:
     """Yield the result of `work` on each task, in order.
 
-    Raises WorkersEnded where a process was killed. Results that were yielded before stand, and the
+    Raises FailedWork where a process was killed. Results that were yielded before stand, and the
     next call starts new processes.
 
     `work`: a function of a module (or a method, or a partial of one), so that it can be sent to a process.
@@ -71,7 +71,7 @@ def parallel_map(work: Callable[[T], R], tasks: Iterable[T], workers: Workers = 
                 return
             yield under_way.popleft().result()
     except BrokenProcessPool as error:
-        raise WorkersEnded from error
+        raise FailedWork("workers") from error
     except KeyboardInterrupt:
         if executor is not workers:  # else the end of this process would wait for what they are doing
             executor.shutdown(kill_workers=True)  # type: ignore[call-arg]

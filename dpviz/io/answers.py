@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.errors import NoProbabilities, TableError
+from dpviz.errors import TableError, UnsupportedModel
 from dpviz.installation import require_extra
 from dpviz.io.csv import told_apart
 from dpviz.io.csv_text import csv_text, harmless
@@ -55,7 +55,7 @@ def answers_to(model: Model, new: NewRows, key: str = "", keys: Any = None) -> t
     why, shares = "", np.empty((new.data.n_rows, 0))
     try:
         shares = model.predict_proba(new.data)
-    except NoProbabilities as error:
+    except UnsupportedModel as error:
         why = error.what
     codes = _spread(new.usable, model.predict(new.data).astype(np.int16), -1)
     names = tuple(f"p_{name}" for name in model.schema.classes[: shares.shape[1]])

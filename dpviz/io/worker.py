@@ -72,7 +72,7 @@ class Format:
         return reader
 
     def require(self) -> None:
-        """Raise MissingExtra unless all packages are installed."""
+        """Raise DpvizError unless all packages are installed."""
         require_extra(self.extra, f"Reading {self.title}", *self.packages)
 
 
@@ -94,7 +94,7 @@ FORMATS = (
 
 
 def read_in_worker(format: Format, raw: bytes, options: ReadOptions) -> RawTable:
-    """The table of a file. Raises TableError, also where the library crashes, hangs or takes too much memory; MissingExtra."""
+    """The table of a file. Raises TableError, also where the library crashes, hangs or takes too much memory; DpvizError."""
     format.require()
     with closing(_parts(format, raw, options)) as parts:
         return received_table(parts, options)

@@ -23,13 +23,13 @@ from dpviz.errors import (
     DpvizWarning,
     EngineError,
     FewRowsWarning,
-    NotReleasable,
-    NotRowWise,
     ParameterError,
     PublicValuesWarning,
     RefusedRelease,
     ReplacedWarning,
     WithoutEffect,
+    no_exact_sampler,
+    not_row_wise,
 )
 from dpviz.learners.catalogue import get_learner, require_counts, require_task
 from dpviz.privacy.source import ExactNoise, NoiseSource, Simulation
@@ -172,9 +172,9 @@ class FitRequest:
         plan = self.plan(schema)
         noise = source or self._noise()
         if isinstance(noise, ExactNoise) and not plan.is_exact:
-            raise NotReleasable(f"A mechanism of {spec.title}")
+            raise no_exact_sampler(f"A mechanism of {spec.title}")
         if isinstance(noise, ExactNoise) and rows.not_row_wise:
-            raise NotRowWise(rows.not_row_wise)
+            raise not_row_wise(rows.not_row_wise)
         for times_left in reversed(range(_TIMES)):
             try:
                 grown = fit_with_test(spec, rows, plan, self.params, noise)
@@ -285,16 +285,14 @@ def fit(
 
     Raises
     ------
-    UnknownName, ParameterError, WrongTask, SchemaError
+    UnknownName, ParameterError, SchemaError
         For what was asked.
-    NotReleasable
-        When seed is None and a mechanism of the learner has no exact sampler. No row was touched.
-    CannotCount
-        When rows are counted where they are, and the learner needs more than counts.
-    NotRowWise
-        When seed is None and one row may have changed others: parts of a permuted split, cells that span lines.
+    UnfitLearner
+        For another kind of target, or rows that are counted where they are, where the learner needs more than counts.
     RefusedRelease
-        When seed is None and few of the rows can be used, until `accept_rows`. That it is raised is private.
+        When seed is None and a mechanism of the learner has no exact sampler (no row was touched), or one row may have changed
+        others (parts of a permuted split, cells that span lines), or few of the rows can be used, until `accept_rows`. That it is
+        raised for these is private.
     """
     asked = {"epsilon": epsilon, "max_depth": max_depth, "depth": depth, "delta": delta, "test_share": test_share}
     asked["groups"] = groups

@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from dpviz.errors import NoProbabilities, SchemaError
+from dpviz.errors import SchemaError, UnsupportedModel
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericTarget, Schema, Target
 from dpviz.table.strict_json import wrong
@@ -29,7 +29,7 @@ class Model(Protocol):
         """Class codes (or numbers) of shape (n_rows,), in the units of `data.target`."""
 
     def predict_proba(self, data: EncodedDataset) -> np.ndarray:
-        """Probability of every class: float64 of shape (n_rows, n_classes), rows sum to 1. Raises NoProbabilities."""
+        """Probability of every class: float64 of shape (n_rows, n_classes), rows sum to 1. Raises UnsupportedModel."""
 
 
 class OfArrays:
@@ -119,7 +119,7 @@ def holds_probabilities(model: Model) -> bool:
     nothing = tuple(np.zeros(0, dtype=np.uint8) for _ in model.schema.features)
     try:
         model.predict_proba(EncodedDataset(model.schema, nothing, np.zeros(0, dtype=np.uint8)))
-    except NoProbabilities:
+    except UnsupportedModel:
         return False
     return True
 

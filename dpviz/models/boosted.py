@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dpviz.errors import NoProbabilities
+from dpviz.errors import no_probabilities
 from dpviz.models.base import class_probabilities, n_scores, predict_class, require_same_columns
 from dpviz.models.packed_forest import LEAF, OfPackedTrees, PackedTrees, values_of
 from dpviz.models.tree import NumberLeaf
@@ -96,9 +96,9 @@ class BoostedTrees(OfPackedTrees):
         return predict_class(scores)
 
     def predict_proba(self, data: EncodedDataset) -> np.ndarray:
-        """What the scores mean (see `class_probabilities`), float64, (n_rows, n_classes). NoProbabilities for a number."""
+        """What the scores mean (see `class_probabilities`), float64, (n_rows, n_classes). UnsupportedModel for a number."""
         if isinstance(self.schema.target, NumericTarget):
-            raise NoProbabilities(self.kind)
+            raise no_probabilities(self.kind)
         return class_probabilities(self.scores(data))
 
     def _values(self, rows: np.ndarray, tree: int) -> np.ndarray:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpviz.errors import NoProbabilities
+from dpviz.errors import no_probabilities
 from dpviz.models.base import Model, require_same_columns
 from dpviz.models.tree import Leaf, Tree
 from dpviz.table.dataset import EncodedDataset
@@ -26,8 +26,8 @@ class Constant:
         return np.full(data.n_rows, self.label, dtype=np.uint8)
 
     def predict_proba(self, data: EncodedDataset) -> np.ndarray:
-        """Raises NoProbabilities: only the label was released."""
-        raise NoProbabilities(self.kind)
+        """Raises UnsupportedModel: only the label was released."""
+        raise no_probabilities(self.kind)
 
 
 def as_tree(model: Model) -> Tree | None:

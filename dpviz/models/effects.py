@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpviz.errors import NoProbabilities
+from dpviz.errors import UnsupportedModel
 from dpviz.models.base import Model
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget, Schema
@@ -73,7 +73,7 @@ def _answers(model: Model, data: EncodedDataset) -> np.ndarray:
         return model.predict(data)[:, None]
     try:
         return model.predict_proba(data)
-    except NoProbabilities:
+    except UnsupportedModel:
         return np.eye(len(model.schema.classes))[model.predict(data)]
 
 

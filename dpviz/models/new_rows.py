@@ -37,7 +37,7 @@ def answers(model: Model, rows: Any) -> np.ndarray:
 def probabilities(model: Model, rows: Any) -> np.ndarray:
     """Probability of every class: float64 of shape (n_rows, n_classes), not-a-number where `answers` has None.
 
-    Raises and warns as `answers` does, and raises NoProbabilities for a model that holds none.
+    Raises and warns as `answers` does, and raises UnsupportedModel for a model that holds none.
     """
     return probabilities_of(model, _encoded(model, rows))
 

@@ -10,7 +10,7 @@ from itertools import count
 
 import numpy as np
 
-from dpviz.errors import NoProbabilities, ParameterError, renamed
+from dpviz.errors import ParameterError, no_probabilities, renamed
 from dpviz.models.base import Voting, require_same_columns
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Feature, NumericFeature, Schema
@@ -164,12 +164,12 @@ class Tree:
     def predict_proba(self, data: EncodedDataset) -> np.ndarray:
         """Shares of the classes in each row's leaf: float64 of shape (n_rows, n_classes).
 
-        Raises NoProbabilities when a leaf has no shares, SchemaError when the columns are not the tree's.
+        Raises UnsupportedModel when a leaf has no shares, SchemaError when the columns are not the tree's.
         """
         require_same_columns(self.schema, data.schema)
         shares = [leaf.shares for leaf in self.leaves if isinstance(leaf, Leaf) and leaf.shares is not None]
         if len(shares) < self.n_leaves:
-            raise NoProbabilities(self.kind)
+            raise no_probabilities(self.kind)
         return np.array(shares)[self.leaf_of_rows(data)]
 
     def leaf_of_rows(self, data: EncodedDataset, rows: np.ndarray | None = None) -> np.ndarray:
@@ -181,7 +181,7 @@ class Tree:
     def relabelled(self, costs: Sequence[Sequence[float]]) -> Tree:
         """The same shares with the labels of least expected cost; `costs[actual][said]`. Post-processing: costs no epsilon.
 
-        Raises NoProbabilities when a leaf has no shares, ParameterError unless `costs` is finite and of that shape.
+        Raises UnsupportedModel when a leaf has no shares, ParameterError unless `costs` is finite and of that shape.
         """
         table, n_classes = np.array(costs, dtype=np.float64), len(self.schema.classes)
         if table.shape != (n_classes, n_classes) or not np.isfinite(table).all():
@@ -189,7 +189,7 @@ class Tree:
 
         def relabelled(leaf: End) -> Leaf:
             if not isinstance(leaf, Leaf) or leaf.shares is None:
-                raise NoProbabilities(self.kind)
+                raise no_probabilities(self.kind)
             return Leaf(int((np.array(leaf.shares) @ table).argmin()), leaf.counts, leaf.shares)
 
         return Tree(self.schema, _with_leaves(self.root, relabelled))

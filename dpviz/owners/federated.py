@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from dpviz.accounting.ledger import Ledger
-from dpviz.errors import NotRowWise, ParameterError, RefusedRelease, SchemaError
+from dpviz.errors import ParameterError, RefusedRelease, SchemaError, not_row_wise
 from dpviz.learners.published.boosted import s_gbdt_published as s_gbdt
 from dpviz.learners.request import check_row_count, noise_of, warn_of_disclosures
 from dpviz.privacy.source import ExactNoise, NoiseSource, Simulation, drawn_by
@@ -87,7 +87,7 @@ def train_federated(
     ------
     ParameterError, SchemaError
         For invalid arguments, and for parts whose features or target are declared differently.
-    NotRowWise
+    RefusedRelease
         Without a seed, when one row may have changed others on the way to a part, such as a part of a permuted split.
     RefusedRelease
         When two owners have the same rows; without a seed, also when they have parts of one table. Without a seed, when few of an
@@ -171,7 +171,7 @@ def _require_disjoint(parts: Sequence[EncodedDataset], *, is_release: bool) -> N
 def _require_row_wise(parts: Sequence[EncodedDataset]) -> None:
     for part in parts:
         if part.not_row_wise:
-            raise NotRowWise(part.not_row_wise)
+            raise not_row_wise(part.not_row_wise)
 
 
 def _rows_per_person(parts: Sequence[EncodedDataset]) -> int:

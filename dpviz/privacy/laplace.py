@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpviz.accounting.events import PureDP, Step
-from dpviz.errors import NotReleasable
+from dpviz.errors import no_exact_sampler
 from dpviz.privacy.sensitivity import check_epsilon, check_scale
 from dpviz.privacy.source import NoiseSource, Released, drawn_by
 
@@ -49,5 +49,5 @@ class LaplaceNoise:
         return -float(np.abs(noisy - values).sum()) / self.scale
 
     def sample_exactly(self, values: np.ndarray) -> np.ndarray:
-        """Always raises NotReleasable: floating-point noise reveals more than its distribution promises (Mironov 2012)."""
-        raise NotReleasable(f"{self.title} noise on real numbers")
+        """Always raises RefusedRelease: floating-point noise reveals more than its distribution promises (Mironov 2012)."""
+        raise no_exact_sampler(f"{self.title} noise on real numbers")

@@ -126,7 +126,7 @@ class LabelLeaves:
 
     def sample_exactly(self, counts: LeafCounts) -> np.ndarray:
         """Labels by the rule's exact sampler; uniform from the operating system's entropy where a leaf has no rows."""
-        self.rule.sample_exactly(np.zeros(counts.n_classes, dtype=np.int64))  # raises NotReleasable whatever the rows
+        self.rule.sample_exactly(np.zeros(counts.n_classes, dtype=np.int64))  # raises RefusedRelease whatever the rows
         labels = secure_integers(counts.n_classes, counts.n_leaves)
         labels[counts.leaves] = [self.rule.sample_exactly(row) for row in counts.counts]
         return labels

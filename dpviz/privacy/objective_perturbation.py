@@ -22,7 +22,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpviz.accounting.events import PureDP, Step
-from dpviz.errors import NotReleasable, ParameterError
+from dpviz.errors import ParameterError, no_exact_sampler
 from dpviz.privacy.sensitivity import check_epsilon
 from dpviz.privacy.source import NoiseSource, Released, drawn_by
 from dpviz.table.validation import is_number
@@ -80,8 +80,8 @@ class ObjectivePerturbation:
         return minimiser(x, y, self.penalty_used, noise)
 
     def sample_exactly(self, rows: SignedRows) -> np.ndarray:
-        """Always raises NotReleasable: the guarantee holds for the exact minimiser, which floating point only approximates."""
-        raise NotReleasable(self.title)
+        """Always raises RefusedRelease: the guarantee holds for the exact minimiser, which floating point only approximates."""
+        raise no_exact_sampler(self.title)
 
 
 def minimiser(x: np.ndarray, y: np.ndarray, penalty: float, linear: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpviz.errors import DpvizError, NotReleasable, ParameterError
+from dpviz.errors import DpvizError, ParameterError, no_exact_sampler
 from dpviz.privacy.sensitivity import Sensitivity, check_epsilon
 from dpviz.privacy.source import NoiseSource, Released, drawn_by
 
@@ -69,8 +69,8 @@ class JointQuantiles:
         return np.sort(points.clip(self.low, self.high))
 
     def sample_exactly(self, values: np.ndarray) -> np.ndarray:
-        """Always raises NotReleasable: there is no exact sampler for this continuous distribution."""
-        raise NotReleasable(self.title)
+        """Always raises RefusedRelease: there is no exact sampler for this continuous distribution."""
+        raise no_exact_sampler(self.title)
 
     def log_normaliser(self, values: np.ndarray) -> float:
         """ln of the integral of exp(a u) over all increasing points of the range."""

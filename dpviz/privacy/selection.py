@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpviz.accounting.events import Step
-from dpviz.errors import NotReleasable
+from dpviz.errors import no_exact_sampler
 from dpviz.privacy.sensitivity import Sensitivity, check_epsilon
 from dpviz.privacy.source import NoiseSource, Released, drawn_by
 
@@ -48,9 +48,9 @@ class _Selection:
         return -self.sensitivity.exponent(self.epsilon) * behind
 
     def _integers_and_scale(self, utilities: np.ndarray) -> tuple[list[int], float]:
-        """What OpenDP takes; raises NotReleasable unless the utilities are integers."""
+        """What OpenDP takes; raises RefusedRelease unless the utilities are integers."""
         if np.asarray(utilities).dtype.kind not in "iu":
-            raise NotReleasable(f"{self.title} on real-valued utilities")
+            raise no_exact_sampler(f"{self.title} on real-valued utilities")
         return self.sensitivity.integers_and_scale(self.epsilon, utilities)
 
 
@@ -72,7 +72,7 @@ class PermuteAndFlip(_Selection):
         return int(scaled.argmax())
 
     def sample_exactly(self, utilities: np.ndarray) -> int:
-        """One index by OpenDP; raises NotReleasable unless the utilities are integers."""
+        """One index by OpenDP; raises RefusedRelease unless the utilities are integers."""
         integers, scale = self._integers_and_scale(utilities)
         from dpviz.privacy import exact
 
@@ -119,10 +119,10 @@ class ExponentialMechanism(_Selection):
         return int((logits + rng.gumbel(size=logits.shape)).argmax())
 
     def sample_exactly(self, utilities: np.ndarray) -> int:
-        """One index by OpenDP; raises NotReleasable when there are weights or the utilities are not integers."""
+        """One index by OpenDP; raises RefusedRelease when there are weights or the utilities are not integers."""
         integers, scale = self._integers_and_scale(utilities)
         if self.log_weights is not None:
-            raise NotReleasable(f"{self.title} with weights")
+            raise no_exact_sampler(f"{self.title} with weights")
         from dpviz.privacy import exact
 
         return exact.exponential_mechanism(integers, scale, self.sensitivity.monotone)

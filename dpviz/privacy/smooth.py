@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpviz.accounting.events import Step
-from dpviz.errors import NotReleasable
+from dpviz.errors import no_exact_sampler
 from dpviz.privacy.sensitivity import check_epsilon
 from dpviz.privacy.source import NoiseSource, Released
 
@@ -47,8 +47,8 @@ class SmoothMajority:
         return int(rng.choice(len(counts), p=self.probabilities(counts)))
 
     def sample_exactly(self, counts: np.ndarray) -> int:
-        """Always raises NotReleasable."""
-        raise NotReleasable(self.title)
+        """Always raises RefusedRelease."""
+        raise no_exact_sampler(self.title)
 
     def probabilities(self, counts: np.ndarray) -> np.ndarray:
         """Exact probabilities over the last axis (at least two classes), same shape as `counts`."""

@@ -33,7 +33,7 @@ class Mechanism(Protocol):
         """One draw with NumPy's generator: fast, repeatable, not for release."""
 
     def sample_exactly(self, values: Any) -> Any:
-        """One draw with an exact sampler; raises NotReleasable where there is none."""
+        """One draw with an exact sampler; raises RefusedRelease where there is none."""
 
 
 class NoiseSource(Protocol):
@@ -84,7 +84,7 @@ class ExactNoise:
         """Nothing: exact noise is new everywhere."""
 
     def draw(self, mechanism: Mechanism, values: Any) -> Any:
-        """One draw; raises NotReleasable for a mechanism without an exact sampler."""
+        """One draw; raises RefusedRelease for a mechanism without an exact sampler."""
         return mechanism.sample_exactly(values)
 
 

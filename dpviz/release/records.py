@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpviz.accounting.guarantee import PrivacyLoss, round_down, round_up
-from dpviz.errors import OverCap, ParameterError
+from dpviz.errors import ParameterError, RefusedRelease
 from dpviz.results.verdict import Unit, loss_text, unit_of
 from dpviz.results.wording import number_text, signs_spelled
 from dpviz.table.role import DataRole
@@ -173,17 +173,15 @@ class Balance:
         return epsilon <= Fraction(self.data_set.epsilon_cap) and delta <= Fraction(self.data_set.delta_cap)
 
     def require_room(self, loss: PrivacyLoss) -> None:
-        """Raise OverCap, which says what is left, unless the loss fits under the cap."""
+        """Raise RefusedRelease, which says what is left, unless the loss fits under the cap."""
         if self.has_room_for(loss):
             return
         left, cap, unit = self.left, self.data_set.cap, self.data_set.protects
         has_delta = loss.delta or cap.delta
         kept = f"ε = {number_text(left.epsilon)}" + (f", δ = {number_text(left.delta)}" if has_delta else "")
         of = number_text(cap.epsilon) + (f" and {number_text(cap.delta)}" if has_delta else "")
-        raise OverCap(
+        raise RefusedRelease(
             signs_spelled(f"This release would cost {loss_text(loss, unit)}; {kept} is left of the cap of {of}."),
-            left=left.epsilon,
-            left_delta=left.delta,
             where=self.data_set.name,
             remedy="Ask for less, or change the cap.",
         )

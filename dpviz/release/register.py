@@ -313,7 +313,7 @@ class Register:
 
         Raises
         ------
-        RefusedRelease, UnansweredRows, OverCap, NotReleasable, NotRowWise, RegisterError
+        RefusedRelease, UnansweredRows, RegisterError
             Before anything is spent, unless the message says otherwise.
         ParameterError
             Something is given beside a FitRequest that the request says.
@@ -534,8 +534,8 @@ class Register:
 
         `add_rows` assigns the rows as `assign` does, in the same step: whatever is refused here leaves them unassigned. Without
         it they have to be known as rows of the data set, by their fingerprint or by `sums`.
-        Raises RefusedRelease when the rows are of another data set, or this token was used before; UnansweredRows when it
-        has to be said whose they are; OverCap, which says what is left, when it would exceed the cap.
+        Raises RefusedRelease when the rows are of another data set, this token was used before, or it would exceed the cap (it
+        says what is left); UnansweredRows when it has to be said whose they are.
         """
         if not _TOKEN.fullmatch(token):  # it names a file
             raise ParameterError("a release", "token", token, "1 to 64 letters and digits")

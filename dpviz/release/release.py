@@ -16,7 +16,7 @@ from typing import Any
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.accounting.risk import Risk
-from dpviz.errors import NotReleasable, NotRowWise, RefusedRelease, UnansweredRows
+from dpviz.errors import RefusedRelease, UnansweredRows, no_exact_sampler, not_row_wise
 from dpviz.learners import FitRequest, require_counts, require_task
 from dpviz.learners.request import doubts, rows_of
 from dpviz.privacy.source import ExactNoise
@@ -138,9 +138,8 @@ class ReleaseTerms:
 def preview_terms(schema: Schema, request: FitRequest, *, explored: int | None = None, together: bool = False) -> ReleaseTerms:
     """The terms of a release. Uses no row. `together`: the rows of a person are held out together; see `FitRequest.risk`.
 
-    Raises NotReleasable when a mechanism of the learner has no exact sampler; RefusedRelease when the learner is not private,
-    its claim does not hold, or a value taken as public was read from the rows; WrongTask or SchemaError where it does not fit the
-    schema.
+    Raises RefusedRelease when the learner is not private, its claim does not hold, a mechanism of it has no exact sampler, or a
+    value taken as public was read from the rows; UnfitLearner or SchemaError where it does not fit the schema.
     """
     spec = request.spec
     require_task(spec, schema)
@@ -151,7 +150,7 @@ def preview_terms(schema: Schema, request: FitRequest, *, explored: int | None =
             what = f"{spec.title} is not private: it would publish exact values."
         raise RefusedRelease(what, remedy="Release a learner whose claim holds, such as 'pf-tree'.")
     if not request.plan(schema).is_exact:
-        raise NotReleasable(f"A mechanism of {spec.title}")
+        raise no_exact_sampler(f"A mechanism of {spec.title}")
     taken = assumptions(schema, explored=explored)
     read = [item for item in taken if item.blocks]
     if read:
@@ -203,7 +202,7 @@ def release(
         terms = replace(terms, assumptions=(*terms.assumptions, place))
     require_counts(request.spec, data, request.settings.test_share)
     if data.not_row_wise:
-        raise NotRowWise(data.not_row_wise)
+        raise not_row_wise(data.not_row_wise)
     if data.schema.rows_per_person != known.rows_per_unit:
         declared, used = known.rows_per_unit, data.schema.rows_per_person
         what = f"The data set declares at most {declared:,} rows for {known.unit!r}; the schema of these rows says {used:,}."

@@ -79,7 +79,7 @@ def export(name: str, document: str, unit: Unit | None = None, key: str = "") ->
     `unit`: whom a register says a release protects; None where only the document knows. `key`: in SQL a column of the table that
     comes first, so that answers say whose they are.
 
-    Raises UnknownName, or DpvizError for a form that is gone; NotExported where the form cannot hold the model; DocumentError.
+    Raises UnknownName, or DpvizError for a form that is gone; UnsupportedModel where the form cannot hold it; DocumentError.
     """
     return form_called(name).export(document, unit, key)
 

@@ -75,7 +75,7 @@ def encode_large(
         A column of the schema, or the person's, is not in the table; or as in `encode`.
     ParameterError
         `rows_per_person` is given without a person column, or contradicts the schema.
-    MissingExtra
+    DpvizError
         What reads this kind of file is not installed.
     DpvizError
         There is no room for the temporary file.
@@ -133,7 +133,7 @@ def open_table(address: str, schema: Schema, *, person: str | None = None, rows_
         The table lacks a column, or a column's type cannot be read; or as in `encode`.
     ParameterError
         `rows_per_person` is given without a person column, or contradicts the schema.
-    MissingExtra
+    DpvizError
         The engine's driver is not installed.
     """
     found = parse_address(address)
@@ -158,14 +158,14 @@ def _database(address: Address) -> Database:
 
 
 def require_driver(address: Address) -> None:
-    """Raise MissingExtra where the driver of the address's engine is not installed."""
+    """Raise DpvizError where the driver of the address's engine is not installed."""
     require_extra(address.engine, "A table in an engine", *_PACKAGES[address.engine])
 
 
 def read_rows(address: str, columns: Sequence[str]) -> Iterator[tuple[pa.Array, pa.RecordBatch]]:
     """(what the column named behind `order=` holds, the columns) of every row, in this column's order, some rows at a time.
 
-    Nothing is kept of the rows here. Raises EngineError, SchemaError or MissingExtra: before a row is read, but for failures and
+    Nothing is kept of the rows here. Raises EngineError, SchemaError or DpvizError: before a row is read, but for failures and
     for a key that is missing or stands in two rows.
     """
     found = parse_address(address)

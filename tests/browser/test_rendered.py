@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from dpviz.errors import NotExported, SchemaError
+from dpviz.errors import SchemaError, UnsupportedModel
 from tests.support.examples import examples
 from tests.support.hostile_exports import NAMES as ATTACKS
 from tests.support.hostile_exports import written
@@ -40,7 +40,7 @@ def test_a_report_or_picture_shows_names_and_does_nothing(page: Any, tmp_path: P
     def check(name: str) -> None:
         try:
             text = written(name, form)
-        except (NotExported, SchemaError):  # there is no such name, or no such file
+        except (UnsupportedModel, SchemaError):  # there is no such name, or no such file
             return
         assert shown(text) <= plain
 

@@ -19,7 +19,7 @@ import pytest
 import dpviz
 from dpviz.accounting.events import Unbounded, walk
 from dpviz.accounting.guarantee import guarantee
-from dpviz.errors import DpvizError, NoProbabilities, ParameterError, SchemaError, UnknownName, WrongTask
+from dpviz.errors import DpvizError, ParameterError, SchemaError, UnfitLearner, UnknownName, UnsupportedModel
 from dpviz.evaluation.audit.evidence import typical
 from dpviz.learners import FitRequest, get_learner, learners_for
 from dpviz.models.document import BODIES, model_body
@@ -188,7 +188,7 @@ def require_shares(result: FitResult, data: EncodedDataset) -> None:
     """Probabilities add up and agree with the prediction, or there are none."""
     try:
         shares = result.model.predict_proba(data)
-    except NoProbabilities:
+    except UnsupportedModel:
         return
     assert shares.shape == (data.n_rows, len(data.schema.classes))
     assert shares.min() >= 0
@@ -256,7 +256,7 @@ def test_ranges_that_are_extreme_and_features_that_are_constant_are_trained_on_o
 def test_a_target_of_the_other_kind_is_refused_by_name():
     for case in (case for case in MIXED if len(get_learner(case.learner).tasks) == 1):
         other = Case(case.learner, "number" if case.task == "classes" else "classes")
-        with pytest.raises(WrongTask) as problem:
+        with pytest.raises(UnfitLearner) as problem:
             case.fit(other.rows())
         assert problem.value.fitting == learners_for(other.schema())
         assert repr(case.learner) in str(problem.value)

@@ -8,7 +8,7 @@ from scipy import stats
 from sklearn import metrics as sk
 
 import dpviz
-from dpviz.errors import NoProbabilities
+from dpviz.errors import no_probabilities
 from dpviz.evaluation.metrics import (
     OF_CLASSES,
     OF_NUMBERS,
@@ -47,7 +47,7 @@ class Guess:
 
     def predict_proba(self, data):
         if self.shares is None:
-            raise NoProbabilities("guess")
+            raise no_probabilities("guess")
         return self.shares
 
 

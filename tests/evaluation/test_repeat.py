@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from dpviz.errors import WorkersEnded
+from dpviz.errors import FailedWork
 from dpviz.evaluation import repeat as workers
 from dpviz.evaluation.poisoning import draw
 from dpviz.io.samples import load_sample
@@ -55,7 +55,7 @@ def doubled(number):
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no such signal")
 def test_a_killed_worker_is_said_and_the_next_work_finds_new_ones():
-    with pytest.raises(WorkersEnded, match="A worker process ended before its work was done; it was killed, or memory ran out"):
+    with pytest.raises(FailedWork, match="A worker process ended before its work was done; it was killed, or memory ran out"):
         list(workers.parallel_map(doubled, range(8), 2))
     assert list(workers.parallel_map(doubled, (1, 2), 2)) == [2, 4]
 

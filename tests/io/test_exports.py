@@ -20,7 +20,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dpviz.charts.publish.exports import SVG
-from dpviz.errors import NotExported
+from dpviz.errors import UnsupportedModel
 from dpviz.io.exports import FORMS, contract
 from dpviz.io.exports.contract import ExportInput, WrittenForm, require_fit
 from dpviz.io.exports.sql import TABLE, identifier, quotient
@@ -51,7 +51,7 @@ TARGETS = {form.name: form for form in FORMS}
 def fits(form: WrittenForm, given: ExportInput) -> bool:
     try:
         require_fit(form, given)
-    except NotExported:
+    except UnsupportedModel:
         return False
     return True
 
@@ -199,16 +199,16 @@ def test_thirty_columns_of_nine_hundred_categories_take_seconds(rng):
 @pytest.mark.slow
 def test_a_model_that_is_too_large_or_no_single_tree_is_refused_in_words():
     forest = exportable("jpw-forest", schema_with_stand_ins())
-    with pytest.raises(NotExported, match="shows a single tree; this model has many"):
+    with pytest.raises(UnsupportedModel, match="shows a single tree; this model has many"):
         contract.export(TARGETS["rules"], forest)
-    with pytest.raises(NotExported, match=r"has [\d,]+ leaves; SQL for SQLite is offered up to 3"):
+    with pytest.raises(UnsupportedModel, match=r"has [\d,]+ leaves; SQL for SQLite is offered up to 3"):
         contract.export(replace(TARGETS["sqlite"], most_ends=3), forest)
-    with pytest.raises(NotExported, match="is no tree"):
+    with pytest.raises(UnsupportedModel, match="is no tree"):
         contract.export(TARGETS["python"], exportable("logistic", schema_with_stand_ins()))
     capitals = Schema((NumericFeature("Age", 0, 1), NumericFeature("age", 0, 1)), ClassTarget("y", ("a", "b")))
-    with pytest.raises(NotExported, match="cannot tell the columns 'Age' and 'age' apart"):
+    with pytest.raises(UnsupportedModel, match="cannot tell the columns 'Age' and 'age' apart"):
         contract.export(TARGETS["sqlite"], document(Tree(capitals, Leaf(0))))
-    with pytest.raises(NotExported, match="name of an answer"):
+    with pytest.raises(UnsupportedModel, match="name of an answer"):
         contract.export(TARGETS["sqlite"], ExportInput(document(Tree(capitals, Leaf(0))).text, key="P_A"))
 
 

@@ -20,7 +20,7 @@ from openpyxl import Workbook
 from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 from pandas import DataFrame
 
-from dpviz.errors import NotExported, SchemaError
+from dpviz.errors import SchemaError, UnsupportedModel
 from dpviz.io.csv_text import csv_text, frame_csv
 from dpviz.io.exports.sql import TABLE, identifier
 from tests.support.examples import examples
@@ -37,7 +37,7 @@ def for_many_names(form: str, check: Callable[[str, str], None], count: int = 60
     def checked(name: str) -> bool:
         try:
             text = written(name, form)
-        except (NotExported, SchemaError):
+        except (UnsupportedModel, SchemaError):
             return False
         check(name, text)
         return True

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from dpviz.errors import DocumentError, NoProbabilities
+from dpviz.errors import DocumentError, UnsupportedModel
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.document import model_body
 from dpviz.models.packed_text import BoostedBody, boosted_from
@@ -54,7 +54,7 @@ def test_predictions_follow_the_kind_of_target() -> None:
     data, model = rows(), read()
     assert model.scores(data).min() < 0
     np.testing.assert_array_equal(model.predict(data), np.clip(model.scores(data), 0, 10))
-    with pytest.raises(NoProbabilities):
+    with pytest.raises(UnsupportedModel):
         model.predict_proba(data)
     data, model = rows(TWO), read(TWO, initial=-1.0)
     np.testing.assert_array_equal(model.predict(data) == 1, model.scores(data) > 0)

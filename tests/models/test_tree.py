@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpviz.errors import NoProbabilities, ParameterError, SchemaError
+from dpviz.errors import ParameterError, SchemaError, UnsupportedModel
 from dpviz.models.constant import Constant
 from dpviz.models.importances import feature_importances
 from dpviz.models.tree import (
@@ -125,7 +125,7 @@ def test_probabilities_are_the_shares_of_the_leaf_a_row_reaches_or_there_are_non
         Tree(SCHEMA, Leaf(0, (1, 2, 3))),
         Tree(SCHEMA, Branch(ThresholdRule(0, 1.0), Leaf(0), Leaf(1))),
     ]:
-        with pytest.raises(NoProbabilities, match="holds no probabilities") as caught:
+        with pytest.raises(UnsupportedModel, match="holds no probabilities") as caught:
             model.predict_proba(table(SCHEMA, 3))
         assert caught.value.kind == model.kind
 
@@ -138,7 +138,7 @@ def test_labels_of_least_expected_cost():
     assert [leaf.label for leaf in changed.leaves] == [2, 0]
     assert [(leaf.counts, leaf.shares) for leaf in changed.leaves] == [(leaf.counts, leaf.shares) for leaf in tree.leaves]
     assert tree.relabelled(1 - np.eye(3)) == tree
-    with pytest.raises(NoProbabilities):
+    with pytest.raises(UnsupportedModel):
         Tree(SCHEMA, Branch(rule, Leaf(0), Leaf(1))).relabelled(missed_last)
     with pytest.raises(ParameterError, match="must be 3 rows of 3 finite numbers"):
         tree.relabelled([[0, 1], [1, 0]])

@@ -10,7 +10,7 @@ from scipy.stats import chi2
 
 import dpviz
 from dpviz.accounting.gaussian import covers
-from dpviz.errors import Cancelled, NotRowWise, ParameterError, PublicValuesWarning, RefusedRelease, SchemaError
+from dpviz.errors import Cancelled, ParameterError, PublicValuesWarning, RefusedRelease, SchemaError
 from dpviz.learners.published.boosted import s_gbdt_published as s_gbdt
 from dpviz.owners import federated
 from dpviz.owners.federated import train_federated
@@ -112,7 +112,7 @@ def test_the_result_is_that_of_one_trainer_with_the_same_settings(tmp_path):
 
 
 def test_nothing_is_released_from_parts_that_depend_on_other_rows():
-    with pytest.raises(NotRowWise, match="chosen by their positions"):
+    with pytest.raises(RefusedRelease, match="chosen by their positions"):
         train_federated(parts_of(numbers()), **ASKED | {"seed": None})
 
 

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 import dpviz
 from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.errors import NotExported
+from dpviz.errors import UnsupportedModel
 from dpviz.release import files
 from dpviz.release.register import Register
 from dpviz.table.role import DataRole
@@ -120,7 +120,7 @@ def test_an_empty_register_says_where_it_begins(monkeypatch, tmp_path):
 @pytest.mark.parametrize("is_refused", [False, True])
 def test_the_report_of_a_release_is_offered_with_its_author_unless_it_cannot_be_written(monkeypatch, book, is_refused):
     def refuse(form, given):
-        raise NotExported("The report does not predict as the model does.", remedy="-")
+        raise UnsupportedModel("The report does not predict as the model does.", remedy="-")
 
     if is_refused:
         monkeypatch.setattr("dpviz.charts.publish.exports.export", refuse)

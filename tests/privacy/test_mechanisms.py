@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dpviz.accounting.events import BoundedRange, Free, PureDP, Step
-from dpviz.errors import DpvizError, NotReleasable, ParameterError
+from dpviz.errors import DpvizError, ParameterError, RefusedRelease
 from dpviz.privacy.gaussian import GaussianNoise, NoiseGrid
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.laplace import LaplaceNoise
@@ -63,7 +63,7 @@ def test_a_release_comes_with_its_event_and_keeps_the_shape() -> None:
     for (mechanism, values, expected, cost), source in product(SURE, (Simulation(3), ExactNoise())):
         try:
             released = mechanism.release(values, source=source, part="leaf", level=2)
-        except NotReleasable:
+        except RefusedRelease:
             assert source.name == "release"
             assert mechanism.title in [other.title for other, *_ in NOT_EXACT]
             continue
@@ -81,7 +81,7 @@ def test_what_no_bound_covers_has_no_price() -> None:
 
 def test_without_an_exact_sampler_nothing_is_released() -> None:
     for mechanism, values, what in NOT_EXACT:
-        with pytest.raises(NotReleasable, match=f"^{what} has no exact sampler" if what[0] != "." else what):
+        with pytest.raises(RefusedRelease, match=f"^{what} has no exact sampler" if what[0] != "." else what):
             mechanism.release(values, source=ExactNoise(), part="leaf")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.errors import OverCap, ParameterError, RefusedRelease, RegisterError
+from dpviz.errors import ParameterError, RefusedRelease, RegisterError
 from dpviz.release import files
 from dpviz.release import register as module
 from dpviz.release.check import findings, reference_in, resume
@@ -106,7 +106,7 @@ def test_an_old_copy_refunds_nothing(register, tmp_path):
     resume(register, **DECIDED)
     assert findings(register) == ()
     assert register.balance("rows").left.epsilon == 0.0
-    with pytest.raises(OverCap):
+    with pytest.raises(RefusedRelease, match="is left of the cap"):
         start(register, "again", 1e-6)
     register.change_caps("rows", epsilon_cap=1.5, **DECIDED)
     assert start(register, "again", 0.5).loss.epsilon == 0.5

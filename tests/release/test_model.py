@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.errors import OverCap, RefusedRelease, RegisterError, UnansweredRows
+from dpviz.errors import RefusedRelease, RegisterError
 from dpviz.release.check import findings
 from dpviz.release.records import State
 from dpviz.release.register import Register
@@ -82,20 +82,19 @@ class Books(RuleBasedStateMachine):
     def spend(self, name, rows, token, epsilon):
         about = {"token": token, "fingerprint": rows, "learner": "pf-tree", "settings": {}, "file": self.file(token)}
         known = sum(Fraction(loss) for other, loss in self.spent.values() if other == name)
+        is_over = epsilon == float("inf") or known + Fraction(epsilon) > Fraction(self.caps[name][-1])
         problem = (
-            (UnansweredRows if rows not in self.rows else RefusedRelease)
+            ("not assigned" if rows not in self.rows else "already assigned")
             if self.rows.get(rows) != name
-            else RefusedRelease
+            else "started before"
             if token in self.spent
-            else OverCap
-            if epsilon == float("inf") or known + Fraction(epsilon) > Fraction(self.caps[name][-1])
-            else None
+            else "is left of the cap" * is_over
         )
-        if problem is None:
+        if not problem:
             self.register.start(name, loss=PrivacyLoss(epsilon), **about)
             self.spent[token] = (name, epsilon)
         else:
-            with pytest.raises(problem):
+            with pytest.raises(RefusedRelease, match=problem):
                 self.register.start(name, loss=PrivacyLoss(epsilon), **about)
 
     @precondition(lambda self: any(not record.sha256 for record in self.register.releases()))

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import dpviz
-from dpviz.errors import CannotCount, EngineError
+from dpviz.errors import EngineError, UnfitLearner
 from dpviz.models.packed_forest import values_of
 from dpviz.privacy.leaf_labels import LeafCounts
 from dpviz.privacy.source import Simulation
@@ -176,5 +176,5 @@ def test_forests_are_counted_and_each_row_is_in_one_tree() -> None:
             leaf = trees.leaf_of(values_of(data), trees.roots[tree_of])
             np.testing.assert_array_equal(counts, LeafCounts.of(leaf, data.target, len(trees.leaves), 2).dense())
     needs = r"needs the rows themselves, in memory, where at most [\d,]+ fit"
-    with pytest.raises(CannotCount, match=needs), opened(table()) as found:
+    with pytest.raises(UnfitLearner, match=needs), opened(table()) as found:
         document("s-gbdt-published", found)

@@ -17,7 +17,7 @@ import pytest
 from pyarrow import feather, parquet
 
 import dpviz
-from dpviz.errors import Cancelled, CannotCount, DpvizError, SchemaError, TableError
+from dpviz.errors import Cancelled, DpvizError, SchemaError, TableError, UnfitLearner
 from dpviz.io import worker
 from dpviz.randomness import generator
 from dpviz.rows import sources, text
@@ -134,7 +134,7 @@ def test_pieces_are_the_whole_to_the_last_bit(kind, n_rows, tmp_path):
                 dpviz.fit(name, data, **{"epsilon": 1.0, "max_depth": 3, "seed": 4} | given) for data in (whole, large)
             )
             assert here.to_json() == there.to_json(), name
-        with pytest.raises(CannotCount, match="s-gbdt"):
+        with pytest.raises(UnfitLearner, match="s-gbdt"):
             dpviz.fit("s-gbdt", large, epsilon=1.0, seed=1)
     whole = in_memory(rows, tmp_path, kind, NUMBERS)
     with dpviz.encode_large(path, NUMBERS, progress=shares.append) as large:

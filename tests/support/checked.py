@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from dpviz.charts.tree.text import node_in_words
-from dpviz.errors import NoProbabilities, NotExported
+from dpviz.errors import UnsupportedModel
 from dpviz.io.exports import contract
 from dpviz.io.exports.contract import ExportInput, WrittenForm
 from dpviz.io.exports.function import Split, nodes
@@ -85,7 +85,7 @@ def said(model: Model, rows: Sequence[Row]) -> tuple[list[Any], np.ndarray | Non
         warnings.simplefilter("ignore")
         try:
             shares = None if isinstance(model.schema.target, NumericTarget) else probabilities(model, frame)
-        except NoProbabilities:
+        except UnsupportedModel:
             shares = None
         return answers(model, frame).tolist(), shares
 
@@ -98,7 +98,7 @@ def rows_for(given: ExportInput, n_rows: int, seed: int = 5) -> list[Row]:
     rng, schema = np.random.default_rng(seed), given.schema
     try:
         tests = [node.test for tree in given.function.trees for node in nodes(tree) if isinstance(node, Split)]
-    except NotExported:
+    except UnsupportedModel:
         tests = []
     marks = {place: [test.mark for test in tests if test.feature == place][:40] for place in range(schema.n_features)}
     special = [list(special_cells(feature, marks[place])) for place, feature in enumerate(schema.features)]

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dpviz.errors import OverCap, RefusedRelease
+from dpviz.errors import RefusedRelease
 from dpviz.learners import FitRequest
 from dpviz.release.check import findings
 from dpviz.release.files import is_file_with, put_in_place, read_key
@@ -171,7 +171,7 @@ def _fill(register: Register, data, most: int) -> None:
     while True:
         try:
             publish(register, data, requested(EPSILON))
-        except OverCap:
+        except RefusedRelease:
             break
     assert len(register.releases()) == most
 
@@ -203,7 +203,7 @@ def hammer(folder: Path, processes: int, cap: int) -> dict[str, int]:
             try:
                 publish(Register(register.path), data, requested(EPSILON))
                 done += 1
-            except OverCap:
+            except RefusedRelease:
                 return done
 
     done = together(processes, until_refused)

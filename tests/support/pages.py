@@ -19,7 +19,7 @@ from dpviz.app.prepared import Prepared
 from dpviz.app.schema_draft import SchemaDraft
 from dpviz.app.state import Loaded, encoded_sample
 from dpviz.app.training import Trained
-from dpviz.errors import DpvizError, InternalError
+from dpviz.errors import DpvizError, FailedWork
 from dpviz.io.samples import load_sample
 from dpviz.learners import get_learner
 from dpviz.table.encode import encode
@@ -135,7 +135,7 @@ def unfolded(test: AppTest) -> AppTest:
 def _is_sound(test: AppTest) -> None:
     """Nothing failed that nobody expected, on the page or off it."""
     assert not test.exception, [found.message for found in test.exception]
-    assert not [found.value for found in test.error if escape_markdown(InternalError().what) in found.value]
+    assert not [found.value for found in test.error if escape_markdown(FailedWork("internal").what) in found.value]
 
 
 def shown(test: AppTest) -> str:

@@ -422,7 +422,7 @@ class _Canary:
 
     @classmethod
     def of(cls, request: FitRequest, tables: Pair) -> _Canary:
-        """Raises WrongTask or DpvizError for a pair that is unfit for this learner."""
+        """Raises UnfitLearner or DpvizError for a pair that is unfit for this learner."""
         first, second = tables
         require_task(request.spec, first.schema)
         require_neighbours(first, second)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from dpviz.errors import NotExported
+from dpviz.errors import UnsupportedModel
 from dpviz.io.exports.function import Function, function_of
 from dpviz.io.exports.words import one_line, spelled
 from dpviz.io.results import document_verdict, facts
@@ -52,7 +52,7 @@ class ExportInput:
 
     @cached_property
     def function(self) -> Function:
-        """The model over cells that were read; raises NotExported where it is no tree or trees."""
+        """The model over cells that were read; raises UnsupportedModel where it is no tree or trees."""
         return function_of(self.model)
 
     @cached_property
@@ -70,13 +70,13 @@ class ExportInput:
 class WrittenForm(Form):
     """A form that is written from a document."""
 
-    write: Callable[[ExportInput], Content]  #: Raises NotExported
+    write: Callable[[ExportInput], Content]  #: Raises UnsupportedModel
     one_tree: bool = False  #: It shows a single tree only
     most_ends: int = 50_000  #: Larger models are refused
     any_model: bool = False
 
     def export(self, document: str, unit: Unit | None = None, key: str = "") -> Exported:
-        """Write it. Raises NotExported with the reason."""
+        """Write it. Raises UnsupportedModel with the reason."""
         return export(self, ExportInput(document, unit, key))
 
 
@@ -87,19 +87,20 @@ def export(form: WrittenForm, given: ExportInput) -> Exported:
 
 
 def require_fit(form: WrittenForm, given: ExportInput) -> None:
-    """Raise NotExported where the form cannot hold the model or the key."""
+    """Raise UnsupportedModel where the form cannot hold the model or the key."""
     if given.key and form.language != "sql":
         what = f"{form.title} answers row by row, so no key is needed."
-        raise NotExported(what, remedy="Leave the key out, or export as 'sqlite' or 'duckdb'.")
+        raise UnsupportedModel(what, remedy="Leave the key out, or export as 'sqlite' or 'duckdb'.")
     if form.any_model:
         return
     if given.key and given.key.lower() in map(str.lower, ("prediction", *(f"p_{name}" for name in given.function.names))):
-        raise NotExported("The key has the name of an answer.", remedy="Rename the column in a view of the table.")
+        raise UnsupportedModel("The key has the name of an answer.", remedy="Rename the column in a view of the table.")
     if form.one_tree and not given.function.is_one_tree:
-        raise NotExported(f"{form.title} shows a single tree; this model has many.", remedy="Export it as JSON, Python or SQL.")
+        what = f"{form.title} shows a single tree; this model has many."
+        raise UnsupportedModel(what, remedy="Export it as JSON, Python or SQL.")
     if given.function.n_ends > form.most_ends:
         what = f"This model has {given.function.n_ends:,} leaves; {form.title} is offered up to {form.most_ends:,}."
-        raise NotExported(what, remedy="Export it as JSON.")
+        raise UnsupportedModel(what, remedy="Export it as JSON.")
 
 
 def _about_cells(schema: Schema) -> Iterator[str]:

@@ -17,7 +17,7 @@ from functools import lru_cache
 from itertools import product
 from unicodedata import normalize
 
-from dpviz.errors import NotExported
+from dpviz.errors import UnsupportedModel
 from dpviz.io.exports.contract import ExportInput, WrittenForm
 from dpviz.io.exports.function import MISSING, Function, Leaf, Node, Split, Test, declared_texts, names_of, nodes
 from dpviz.io.exports.words import one_line
@@ -532,15 +532,15 @@ def _texts(values: Iterable[str]) -> str:
 
 
 def _require_names(function: Function) -> None:
-    """Raise NotExported for column names that SQL cannot hold or tell apart."""
+    """Raise UnsupportedModel for column names that SQL cannot hold or tell apart."""
     folded: dict[str, str] = {}
     for name in function.schema.feature_names:
         if "\0" in name:
-            raise NotExported(f"SQL cannot name the column {name!r:.80}.", remedy="Rename the column.")
+            raise UnsupportedModel(f"SQL cannot name the column {name!r:.80}.", remedy="Rename the column.")
         other = folded.setdefault(name.casefold(), name)
         if other != name:
             what = f"SQL cannot tell the columns {other!r:.80} and {name!r:.80} apart: their names differ by capitals only."
-            raise NotExported(what, remedy="Rename one of them.")
+            raise UnsupportedModel(what, remedy="Rename one of them.")
 
 
 # --- the forms

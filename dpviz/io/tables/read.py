@@ -64,7 +64,7 @@ def read_table(
     TableError
         The file is no table that can be read, or is larger than the limits; `code` says which. Codes beside those of
         `read_csv`: password, zip-files, several-sheets, no-sheet, old-excel, damaged, crashed, too-slow, names.
-    MissingExtra
+    DpvizError
         What reads this kind of file is not installed.
     """
     given = None if names is None else tuple(names)

@@ -14,7 +14,7 @@ import numpy as np
 from dpviz.accounting.events import Event
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, HeldOutPart
-from dpviz.errors import NoProbabilities
+from dpviz.errors import UnsupportedModel
 from dpviz.models.base import Model
 from dpviz.models.tree import Leaf
 from dpviz.privacy.random_assignment import RandomAssignment
@@ -75,7 +75,7 @@ def _answers(model: Model, data: EncodedDataset) -> tuple[list[Leaf], np.ndarray
     labels = model.predict(data).astype(np.int64)
     try:
         probability = model.predict_proba(data)[:, 1] if data.n_classes == 2 else None
-    except NoProbabilities:
+    except UnsupportedModel:
         probability = None
     if probability is None:
         return list(map(Leaf, range(data.n_classes))), labels

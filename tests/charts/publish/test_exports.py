@@ -12,7 +12,7 @@ from dpviz.__main__ import main
 from dpviz.charts.publish import report
 from dpviz.charts.publish.exports import SVG, proof_of, proof_sentence, tree_of
 from dpviz.charts.publish.report import Signed, report_html
-from dpviz.errors import NotExported, RefusedRelease, UnknownName
+from dpviz.errors import RefusedRelease, UnknownName, UnsupportedModel
 from dpviz.io.exports.contract import ExportInput
 from dpviz.io.samples import load_sample
 from dpviz.learners import fit
@@ -37,7 +37,7 @@ def test_every_form_is_listed_once_and_a_model_of_another_kind_has_a_report_with
         content = str(exports.export("report", given.text).content)
         assert json.loads(inside(content)) == given.document
         assert "it is not drawn" in content
-        with pytest.raises(NotExported, match="Export it as JSON"):
+        with pytest.raises(UnsupportedModel, match="Export it as JSON"):
             exports.export("svg", given.text)
 
 
@@ -137,7 +137,7 @@ def broken(monkeypatch):
     """Makes one form one that cannot be written."""
 
     def refuse(given):
-        raise NotExported("It has no place for this name.", remedy="-")
+        raise UnsupportedModel("It has no place for this name.", remedy="-")
 
     def break_form(name):
         found = {one: replace(form, write=refuse) if one == name else form for one, form in forms().items()}

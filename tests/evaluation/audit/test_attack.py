@@ -12,7 +12,7 @@ from scipy.stats import binom, norm
 import dpviz
 from dpviz.accounting.events import Sequential
 from dpviz.accounting.gaussian import gaussian_epsilon
-from dpviz.errors import DpvizError, NotEnumerable, ParameterError, UnknownName, WrongTask
+from dpviz.errors import DpvizError, NotEnumerable, ParameterError, UnfitLearner, UnknownName
 from dpviz.evaluation.audit import attack
 from dpviz.evaluation.audit.attack import (
     RATIO,
@@ -287,7 +287,7 @@ def test_wrong_questions_are_refused():
         (ParameterError, "'beta'", "pf-tree", {"beta": 0.0}),
         (ParameterError, "'workers' parameter of audit", "pf-tree", {"workers": 0}),
         (ParameterError, "'workers' parameter of audit", HALF_NOISE, {"workers": 2}),
-        (WrongTask, "predicts", "majority", {"pair": small_pair("number")}),
+        (UnfitLearner, "predicts", "majority", {"pair": small_pair("number")}),
         (DpvizError, "Swap the two data sets", "pf-tree", {"pair": (second, first)}),
         (DpvizError, "not neighbours", "pf-tree", {"pair": (first, first)}),
     ):

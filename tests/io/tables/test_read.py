@@ -20,7 +20,7 @@ import pytest
 from pyarrow import feather, parquet
 
 import dpviz
-from dpviz.errors import DpvizError, MissingExtra, SchemaError, TableError
+from dpviz.errors import DpvizError, SchemaError, TableError
 from dpviz.io.tables.read import has_header_line, read_table
 from dpviz.table.notes import Doubt
 from tests.support.outcomes import cells, problem_of
@@ -112,7 +112,7 @@ def test_a_package_that_is_missing_an_archive_of_several_files_and_a_password_ar
     ]:
         assert problem(content).code == code
     monkeypatch.setattr("dpviz.installation.find_spec", lambda name: None)
-    with pytest.raises(MissingExtra, match=r"openpyxl.*dpviz\[tables\]"):
+    with pytest.raises(DpvizError, match=r"openpyxl.*dpviz\[tables\]"):
         read_table(excel_bytes(ROWS))
 
 
