@@ -1,4 +1,4 @@
-"""Learners: `native`, `published` and `references` (without privacy); learners that share most of their code share a file."""
+"""Learners, a file of its own name for each: `native`, `published` and `references` (without privacy)."""
 
 from dpviz.learners.catalogue import (
     DEFAULT,

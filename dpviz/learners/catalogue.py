@@ -10,20 +10,22 @@ from dpviz.accounting.claim import why_uncovered
 from dpviz.errors import UnfitLearner, UnknownName
 from dpviz.learners.native import pf_tree, s_gbdt
 from dpviz.learners.published import (
+    bdpt,
     diffprivlib_tree,
     dp_mean,
+    dpgdf,
     fs_tree,
     jpw_forest,
     logistic,
     majority,
-    one_against_rest,
     pf_forest,
     privatree,
     privatree_corrected,
     rgv_forest,
+    smooth_forest,
 )
 from dpviz.learners.published.boosted import dpboost, s_gbdt_published
-from dpviz.learners.references import dpa, scikit_learn
+from dpviz.learners.references import cart, dpa, gbdt, random_forest
 from dpviz.results.result import FitResult
 from dpviz.results.verdict import Verdict, verdict
 from dpviz.table.dataset import EncodedDataset
@@ -45,10 +47,10 @@ FORMER_PARAMETERS = {
 #: Every learner: the default first, private learners before baselines.
 LEARNERS: tuple[LearnerSpec, ...] = (
     pf_tree.LEARNER,
-    one_against_rest.LEARNER_BDPT,
+    bdpt.LEARNER,
     diffprivlib_tree.LEARNER,
     dpboost.LEARNER,
-    one_against_rest.LEARNER_DPGDF,
+    dpgdf.LEARNER,
     fs_tree.LEARNER,
     jpw_forest.LEARNER,
     logistic.LEARNER,
@@ -59,14 +61,14 @@ LEARNERS: tuple[LearnerSpec, ...] = (
     rgv_forest.LEARNER,
     s_gbdt.LEARNER,
     s_gbdt_published.LEARNER,
-    pf_forest.LEARNER_SMOOTH,
-    scikit_learn.CART,
-    scikit_learn.CART_OF_NUMBERS,
+    smooth_forest.LEARNER,
+    cart.LEARNER,
+    cart.LEARNER_OF_NUMBERS,
     dp_mean.LEARNER,
     dpa.LEARNER,
-    scikit_learn.GBDT,
+    gbdt.LEARNER,
     majority.LEARNER,
-    scikit_learn.RANDOM_FOREST,
+    random_forest.LEARNER,
 )
 
 

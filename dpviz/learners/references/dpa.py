@@ -16,7 +16,8 @@ from hashlib import blake2b
 import numpy as np
 
 from dpviz.accounting.plan import BudgetPlan
-from dpviz.learners.references.scikit_learn import grow_tree, reference_learner
+from dpviz.learners.references.cart import grow_tree
+from dpviz.learners.references.scikit_learn import reference_learner
 from dpviz.models.tree import Forest, Leaf, Tree
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
