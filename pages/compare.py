@@ -148,7 +148,7 @@ def ask() -> Asked:
             axis = one_of("x axis", tuple(axes), **options) if along == EPSILON else "asked"
             places = ask_axis(along, sizes)
             words = "Each draw trains every algorithm again, with other noise."
-            usual = 5 if of_numbers else 20  # fewer: what is private about numbers boosts hundreds of trees
+            usual = 5 if of_numbers else 10  # fewer: what is private about numbers boosts hundreds of trees
             options = {"value": usual, "help": words, **linked(f"draws{suffix}")}
             repeats = st.select_slider("Draws per split", (3, 5, 10, 20, 30, 50, 100), **options)
             words = "Rows are split so many times into a part to train on and a part held out, the same way for every algorithm."

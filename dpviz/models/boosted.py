@@ -6,7 +6,8 @@ score per class, to which the trees add in turn.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,26 +26,32 @@ _AT_ONCE = 1 << 14
 _LARGEST = 1 << 18
 
 
-@dataclass(frozen=True)
-class _Table:
-    """What trees that ask one feature (named twice) or two add to the scores."""
-
-    features: tuple[int, int]
-    width: int  #: Steps of the second
-    added: np.ndarray  #: Float64 of shape (steps of the first * steps of the second, n_scores)
+#: What depends on one feature (named twice) or two: trees, and of some only what lies on one side (0, 1) of the root.
+_Parts = dict[tuple[int, int], list[tuple[int, int | None]]]
 
 
-def _parts(splits: PackedTrees, tree: int) -> list[tuple[tuple[int, int], int | None]]:
-    """(features, side of the root) of parts of a tree that ask two features at most; side None: the whole tree. Empty: none."""
-    root = int(splits.roots[tree])
-    whole = _asked(splits, root)
-    if len(whole) <= 2:
-        return [(_pair(whole), None)]
-    found = [_asked(splits, child) | {int(splits.feature[root])} for child in splits.children(root)]
-    return [(_pair(features), side) for side, features in enumerate(found)] if max(map(len, found)) <= 2 else []
+def _parts_by_features(splits: PackedTrees) -> tuple[_Parts, list[int]]:
+    """(what asks two features at most, by these; the trees that ask more on a side of their root)."""
+    asks = np.zeros((splits.n_trees, splits.schema.n_features), dtype=bool)
+    inner = splits.feature != LEAF
+    asks[splits.tree[inner], splits.feature[inner]] = True
+    parts, others = _Parts(), list[int]()
+    for tree, asked in enumerate(asks):
+        whole = np.flatnonzero(asked).tolist()
+        if len(whole) <= 2:
+            parts.setdefault(_pair(whole), []).append((tree, None))
+            continue
+        root = int(splits.roots[tree])
+        sides = [_asked(splits, child) | {int(splits.feature[root])} for child in splits.children(root)]
+        if max(map(len, sides)) > 2:
+            others.append(tree)
+            continue
+        for side, features in enumerate(sides):
+            parts.setdefault(_pair(features), []).append((tree, side))
+    return dict(sorted(parts.items())), others
 
 
-def _pair(features: set[int]) -> tuple[int, int]:
+def _pair(features: Collection[int]) -> tuple[int, int]:
     return (min(features), max(features)) if features else (0, 0)
 
 
@@ -85,7 +92,8 @@ class BoostedTrees(OfPackedTrees):
         require_same_columns(self.schema, data.schema)
         total = np.full((data.n_rows, self.n_scores), self.initial)
         for start in range(0, data.n_rows, _AT_ONCE):
-            self._add_rows(total[start : start + _AT_ONCE], [column[start : start + _AT_ONCE] for column in data.columns])
+            some = slice(start, start + _AT_ONCE)
+            self._add_rows(total[some], [column[some] for column in data.columns], data.n_rows)
         return total[:, 0] if self.n_scores == 1 else total
 
     def predict(self, data: EncodedDataset) -> np.ndarray:
@@ -108,20 +116,23 @@ class BoostedTrees(OfPackedTrees):
     def _add(self, total: np.ndarray, rows: np.ndarray, tree: int) -> None:
         total[:, tree % self.n_scores] += self._values(rows, tree)
 
-    def _add_rows(self, total: np.ndarray, columns: list[np.ndarray]) -> None:
-        """Add all trees. What depends on one feature or two is looked up, whichever tree it is of; the rest falls through."""
-        tables, others = self._tables
-        asked = {feature for table in tables for feature in table.features}
+    def _add_rows(self, total: np.ndarray, columns: list[np.ndarray], n_rows: int) -> None:
+        """Add all trees to some of `n_rows`. What depends on one feature or two is looked up where a table is soon made."""
+        parts, others = self._parts
+        asked = {feature for features in parts for feature in features}
         step = {feature: self._step(feature, columns[feature]) for feature in sorted(asked)}
-        for table in tables:
-            first, second = table.features
-            place = step[first] if first == second else step[first] * table.width + step[second]
+        rows = np.column_stack([column.astype(np.float64) for column in columns])
+        for features, some in parts.items():
+            if self._n_places(features) > min(n_rows, _LARGEST):
+                total += self._added(rows, some)
+                continue
+            first, second = features
+            place = step[first] if first == second else step[first] * self._n_steps(second) + step[second]
+            table = self._table(features)
             for score in range(self.n_scores):
-                total[:, score] += table.added[:, score].take(place)
-        if len(others):
-            rows = np.column_stack([column.astype(np.float64) for column in columns])
-            for tree in others:
-                self._add(total, rows, tree)
+                total[:, score] += table[:, score].take(place)
+        for tree in others:
+            self._add(total, rows, tree)
 
     @cached_property
     def _cuts(self) -> tuple[np.ndarray, ...]:
@@ -142,35 +153,47 @@ class BoostedTrees(OfPackedTrees):
             return np.arange(float(len(declared.categories)))
         return np.append(self._cuts[feature], np.inf)
 
-    @cached_property
-    def _tables(self) -> tuple[tuple[_Table, ...], np.ndarray]:
-        """(what trees, or what lies on one side of a root, add, by the one or two features it asks; the trees that ask more)."""
-        parts: dict[tuple[int, int], list[tuple[int, int | None]]] = {}
-        others: list[int] = []
-        for tree in range(self.splits.n_trees):
-            found = _parts(self.splits, tree)
-            sizes = [len(self._steps(first)) * len(self._steps(second)) for (first, second), _ in found if first != second]
-            if not found or max(sizes, default=0) > _LARGEST:
-                others.append(tree)
-                continue
-            for features, side in found:
-                parts.setdefault(features, []).append((tree, side))
-        return tuple(self._table(features, parts[features]) for features in sorted(parts)), np.array(others, dtype=np.int64)
+    def _n_steps(self, feature: int) -> int:
+        declared = self.schema.features[feature]
+        return len(declared.categories) if isinstance(declared, CategoricalFeature) else len(self._cuts[feature]) + 1
 
-    def _table(self, features: tuple[int, int], parts: list[tuple[int, int | None]]) -> _Table:
-        first, second = features
-        steps, width = self._steps(first), 1 if first == second else len(self._steps(second))
-        rows = np.zeros((len(steps) * width, self.schema.n_features))
-        rows[:, first] = np.repeat(steps, width)
-        if first != second:
-            rows[:, second] = np.tile(self._steps(second), len(steps))
+    def _n_places(self, features: tuple[int, int]) -> int:
+        """Of all pairs of steps of two features, or of the steps of one."""
+        return math.prod(map(self._n_steps, {*features}))
+
+    @cached_property
+    def _parts(self) -> tuple[_Parts, list[int]]:
+        return _parts_by_features(self.splits)
+
+    @cached_property
+    def _tables(self) -> dict[tuple[int, int], np.ndarray]:
+        return {}
+
+    def _table(self, features: tuple[int, int]) -> np.ndarray:
+        """What trees that ask one feature (named twice) or two add at every place, shape (n_places, n_scores)."""
+        if features not in self._tables:
+            first, second = features
+            width = 1 if first == second else self._n_steps(second)
+            rows = np.zeros((self._n_places(features), self.schema.n_features))
+            rows[:, first] = np.repeat(self._steps(first), width)
+            if first != second:
+                rows[:, second] = np.tile(self._steps(second), self._n_steps(first))
+            self._tables[features] = np.asfortranarray(self._added(rows, self._parts[0][features]))
+        return self._tables[features]
+
+    def _added(self, rows: np.ndarray, parts: list[tuple[int, int | None]]) -> np.ndarray:
+        """What parts of trees add to each of `rows`, shape (n_rows, n_scores)."""
         added = np.zeros((len(rows), self.n_scores))
-        for tree, side in parts:
-            values = self._values(rows, tree)
-            if side is not None:
-                values = np.where(self.splits.side(rows, int(self.splits.roots[tree])) == side, values, 0.0)
-            added[:, tree % self.n_scores] += values
-        return _Table(features, width, np.asfortranarray(added))
+        at_once = max(1, _LARGEST // max(1, len(rows)))
+        for start in range(0, len(parts), at_once):
+            some = parts[start : start + at_once]
+            roots = self.splits.roots[[tree for tree, _ in some]]
+            leaves = self.splits.leaf_of(np.tile(rows, (len(some), 1)), np.repeat(roots, len(rows)))
+            for (tree, side), values in zip(some, self.values[leaves].reshape(len(some), -1), strict=True):
+                if side is not None:
+                    values = np.where(self.splits.side(rows, int(self.splits.roots[tree])) == side, values, 0.0)
+                added[:, tree % self.n_scores] += values
+        return added
 
     def accumulated(self, data: EncodedDataset) -> Iterator[np.ndarray]:
         """The scores after no tree, after the first, ...: n_trees + 1 arrays, the same one filled further each time."""

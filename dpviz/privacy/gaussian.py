@@ -8,6 +8,7 @@ Source: Canonne, Kamath & Steinke 2020, "The discrete Gaussian for differential 
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -71,7 +72,7 @@ class GaussianNoise:
         return np.exp(-np.square(np.asarray(noise) / self.scale) / 2) / total
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class NoiseGrid:
     """Adds noise of standard deviations `scales` to sums: contributions in steps of 2^-20, noise in finer steps."""
 
@@ -82,13 +83,13 @@ class NoiseGrid:
         if not all(is_number(scale) and 0 < scale < _LARGEST_SCALE for scale in self.scales):
             raise ParameterError("NoiseGrid", "scales", self.scales, "numbers in (0, 2^40)")
 
-    @property
+    @cached_property
     def extra_bits(self) -> int:
         """How many bits finer the grid of the noise is than that of the contributions."""
         wanted = _NOISE_BITS - CONTRIBUTION_BITS - math.floor(math.log2(min(self.scales)))
         return min(_MOST_EXTRA_BITS, max(0, wanted))
 
-    @property
+    @cached_property
     def steps(self) -> float:
         """Steps of the noise's grid per unit."""
         return 2.0 ** (CONTRIBUTION_BITS + self.extra_bits)

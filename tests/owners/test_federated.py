@@ -69,7 +69,7 @@ def test_leaves_are_the_means_of_what_each_owner_releases_from_its_own_rows(make
         aggregate = sum(values for _, values in of_users)
         for user, (cells, _) in zip(users, of_users, strict=True):
             user.scores += (aggregate / 3)[cells]
-        leaves = (aggregate / 3)[trees.cell[trees.leaves_of(tree)]].T.ravel()
+        leaves = (aggregate / 3)[trees.cells_by_tree()[tree]].T.ravel()
         here = np.isin(model.splits.tree[model.splits.leaves], np.arange(tree * loss.n_scores, (tree + 1) * loss.n_scores))
         np.testing.assert_allclose(model.values[here], leaves * ((30 - 10) / 2 if data.schema == NUMBER else 1), rtol=1e-12)
     assert len(np.unique(model.values)) > 10

@@ -26,7 +26,7 @@ from tests.support.pages import (
     values_in,
 )
 
-SLOT, FIRST_LOOK = "compare", 300
+SLOT, FIRST_LOOK = "compare", 150
 #: A small question, as a link holds it; and one of more fits than are begun unasked.
 SMALL = {"draws": "3", "splits": "1", "steps": "1", "epsilons": ["0.1", "1"]}
 LARGE = {"draws": "20", "splits": "5", "steps": "1, 3", "epsilons": ["0.1", "1"]}
@@ -100,7 +100,7 @@ def test_a_session_draws_the_points_there_are_while_it_waits_in_line_behind_the_
 
 
 @pytest.mark.slow
-def test_every_change_has_a_first_look_of_at_most_300_fits_and_keeps_colours(monkeypatch):
+def test_every_change_has_a_first_look_of_at_most_150_fits_and_keeps_colours(monkeypatch):
     """Settings of all kinds, one after the other; what was asked for in whole is not worked on unasked."""
     begun, original = [], sweep.run_batches
 

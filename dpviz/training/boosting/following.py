@@ -25,24 +25,26 @@ class FollowingTrees:
 
     def __init__(self, drawing: Drawing, cells: tuple[int, ...], source: NoiseSource) -> None:
         self.drawing, self.cells, self.source = drawing, cells, source
-        self.features = split_features(drawing.schema)
-        self.first = [first for (first,) in in_turn(self.features, len(self.features), False, source)]
+        features = split_features(drawing.schema)
+        self.features = np.array(features)
+        self.first = [first for (first,) in in_turn(features, len(features), False, source)]
         self.signal, self.memory = np.zeros(len(drawing.schema.features)), np.zeros(len(drawing.schema.features))
         self.trees: list[Nested] = []
         self.n_cells: list[int] = []  #: Of every tree drawn so far
         self.parts: list[Part] = []  #: Of the last tree
 
     def cells_of(self, rows: np.ndarray, tree: int) -> np.ndarray:
-        """The cell of each of `rows` (n_rows, n_features) in the last tree, or in the next one, which is then drawn."""
-        if tree == len(self.trees):
-            self._draw(tree)
+        """The cell of each of `rows` (n_rows, n_features) in the last tree."""
         assert tree == len(self.trees) - 1, "trees are drawn in order"
-        kind, cells = np.min_scalar_type(self.n_cells[-1]), np.zeros(1, dtype=np.uint8)
-        for part in self.parts:  # as ravel_multi_index, in narrow numbers
+        first, *others = self.parts
+        cells = first.cells(rows[:, first.feature])
+        for part in others:  # as ravel_multi_index, in narrow numbers
+            kind = np.min_scalar_type(self.n_cells[-1])
             cells = cells.astype(kind) * kind.type(part.n_cells) + part.cells(rows[:, part.feature]).astype(kind)
         return cells.astype(np.intp)
 
-    def _draw(self, tree: int) -> None:
+    def draw(self, tree: int) -> None:
+        """Draw the next tree."""
         asked = [self.first[tree]] if tree < len(self.first) else [self._drawn([])]
         while len(asked) < min(len(self.cells), len(self.features)):
             asked.append(self._drawn(asked))
@@ -65,11 +67,15 @@ class FollowingTrees:
 
     def _drawn(self, taken: list[int]) -> int:
         """A feature that is not yet `taken`."""
-        free = [feature for feature in self.features if feature not in taken]
+        free = self.features
+        for feature in taken:
+            free = free[free != feature]
         signal = np.maximum(self.signal[free], 0.0) / np.maximum(self.memory[free], 1.0)
-        followed = signal / signal.sum() if signal.sum() > 0 and self.memory[self.features].all() else 1 / len(free)
-        chances = np.cumsum(_UNIFORM / len(free) + (1 - _UNIFORM) * followed * np.ones(len(free)))
-        return free[min(int(np.searchsorted(chances, uniform(1, self.source)[0], side="right")), len(free) - 1)]
+        total = signal.sum()
+        follows = total > 0 and self.memory[self.features].all()
+        followed = signal / total if follows else np.full(len(free), 1 / len(free))
+        chances = (_UNIFORM / len(free) + (1 - _UNIFORM) * followed).cumsum()
+        return int(free[min(int(chances.searchsorted(uniform(1, self.source)[0], side="right")), len(free) - 1)])
 
     def learn(self, noisy: np.ndarray, scale: float) -> None:
         """Take note of the noisy sums of gradients of the last tree, (n_cells, n_scores), whose noise has deviation `scale`."""
@@ -77,7 +83,7 @@ class FollowingTrees:
         for axis, feature in enumerate(self.asked):
             sums = cells.sum(axis=tuple(other for other in range(len(self.shape)) if other != axis))
             by_noise = (len(sums) - 1) * noisy.size / len(sums) * scale**2
-            found = float(np.square(sums - sums.mean(axis=0)).sum()) - by_noise
+            found = float(np.square(sums - sums.sum(axis=0) / len(sums)).sum()) - by_noise
             self.signal[feature] = _MEMORY * self.signal[feature] + found
             self.memory[feature] = _MEMORY * self.memory[feature] + 1
 

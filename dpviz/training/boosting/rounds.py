@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from os import cpu_count
 from typing import Any
 
@@ -137,7 +137,7 @@ class Rounds:
         """
         n_rows, drawn = len(self.target), self._drawn()
         step = _ROWS_AT_ONCE if self.accounts is None else max(n_rows, 1)
-        self.trees.cells_of(self.rows[:0], tree)  # a tree that is not drawn yet is drawn here, before threads need it
+        self.trees.draw(tree)
         cells = np.empty(n_rows, dtype=np.intp)
         blocks = [slice(start, start + step) for start in range(0, max(n_rows, 1), step)]
         if len(blocks) < _BLOCKS_FOR_THREADS:
@@ -145,8 +145,8 @@ class Rounds:
         else:
             with ThreadPoolExecutor(cpu_count()) as pool:  # NumPy computes without Python's lock
                 parts = list(pool.map(lambda some: self._sums_of(some, tree, drawn, cells), blocks))
-        sums, support = zip(*parts, strict=True)
-        return cells, np.sum(sums, axis=0), np.sum(support, axis=0)
+        sums, support = (reduce(np.add, of_blocks) for of_blocks in zip(*parts, strict=True))
+        return cells, sums, support
 
     def _sums_of(self, some: slice, tree: int, drawn: np.ndarray | None, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The sums of some of the rows, whose `cells` are written to their places."""
@@ -162,7 +162,7 @@ class Rounds:
             gradients, weights = gradients * taking[:, None], weights * taking
         here, n_cells = self.trees.cells_of(self.rows[some], tree), int(self.trees.n_cells[tree])
         cells[some] = here
-        sums = np.column_stack([np.bincount(here, column, n_cells) for column in gradients.T])
+        sums = np.array([np.bincount(here, column, n_cells) for column in gradients.T]).T
         return sums, np.bincount(here, weights, n_cells)
 
     def learn(self, cells: np.ndarray, values: np.ndarray) -> None:
@@ -207,7 +207,7 @@ def leaf_values(recipe: Recipe, loss: Loss, gradients: np.ndarray, weights: np.n
 
 def boosted_model(trees: BoostingTrees, loss: Loss, initial: float, values: list[np.ndarray]) -> BoostedTrees:
     """The model with the values of cells at their leaves, in the units of the target; one copy of every tree per score."""
-    of_leaves = [cells[trees.cell[trees.leaves_of(tree)]] for tree, cells in enumerate(values)]
+    of_leaves = [cells[of_tree] for cells, of_tree in zip(values, trees.cells_by_tree(), strict=True)]
     by_score = np.concatenate([leaves.T.ravel() for leaves in of_leaves])
     return in_target_units(repeat_trees(trees.splits, loss.n_scores), by_score, initial)
 

@@ -51,6 +51,9 @@ class BoostingTrees:
         """The cell that each of `rows` (n_rows, n_features) falls into in one tree."""
         return self.cell[self.splits.leaf_of(rows, np.full(len(rows), self.splits.roots[tree]))]
 
+    def draw(self, tree: int) -> None:
+        """Nothing: all were drawn beforehand."""
+
     def learn(self, noisy: np.ndarray, scale: float) -> None:
         """Nothing: trees that were drawn beforehand follow nothing that is released."""
 
@@ -58,10 +61,10 @@ class BoostingTrees:
         """The trees themselves."""
         return self
 
-    def leaves_of(self, tree: int) -> slice:
-        """Where the leaves of one tree are among all leaves."""
+    def cells_by_tree(self) -> list[np.ndarray]:
+        """The cells of the leaves of every tree."""
         of_tree = self.splits.tree[self.splits.leaves]
-        return slice(*np.searchsorted(of_tree, [tree, tree + 1]).tolist())
+        return np.split(self.cell, np.flatnonzero(np.diff(of_tree)) + 1)
 
 
 def draw_boosting_trees(
@@ -178,8 +181,8 @@ class Drawing:
             cuts = declared.low + self._places(feature, cells - 1) * (declared.high - declared.low)
             if declared.whole:
                 cuts = np.floor(cuts) + 0.5  # between two whole numbers, where rounding changes nothing
-        cuts = np.unique(cuts[(cuts > declared.low) & (cuts < declared.high)])
-        return Part(feature, len(cuts) + 1, cuts=tuple(cuts.tolist()))
+        inside = sorted({cut for cut in cuts.tolist() if declared.low < cut < declared.high})
+        return Part(feature, len(inside) + 1, cuts=tuple(inside))
 
     def _places(self, feature: int, count: int) -> np.ndarray:
         """Places in the range, from 0 to 1: uniform, or with about as many rows between any two."""

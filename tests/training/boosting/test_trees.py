@@ -55,8 +55,7 @@ def test_every_row_falls_into_one_cell_of_every_tree(shape):
             cells = trees.cells_of(rows, tree)
             assert cells.min() >= 0
             assert cells.max() < trees.n_cells[tree]
-            of_leaves = trees.cell[trees.leaves_of(tree)]
-            assert set(of_leaves) == set(range(trees.n_cells[tree]))
+            assert set(trees.cells_by_tree()[tree]) == set(range(trees.n_cells[tree]))
         assert trees.splits.n_trees == 12
 
 
@@ -174,7 +173,7 @@ def asked(signal: float, count: int, seed: int = 3, cells: tuple[int, ...] = (4,
     """The features of `count` trees, where the first cell of feature 2 holds `signal`, and all sums noise of scale 1."""
     trees, rng, found = drawn(cells, seed), np.random.default_rng(seed), []
     for tree in range(count):
-        trees.cells_of(ROWS, tree)
+        trees.draw(tree)
         found.append(trees.asked)
         sums = rng.normal(size=trees.shape)
         if 2 in trees.asked:
@@ -194,6 +193,7 @@ def test_every_feature_has_its_turn_first_and_the_trees_that_were_drawn_are_thos
     trees = drawn((4, 2), 1)
     cells = []
     for tree in range(12):
+        trees.draw(tree)
         cells.append(trees.cells_of(ROWS, tree))
         np.testing.assert_array_equal(trees.cells_of(ROWS, tree), cells[-1])  # asked again
         trees.learn(np.zeros((trees.n_cells[tree], 1)), 1.0)

@@ -169,7 +169,7 @@ class _Boosting:
     def model(self, initial: float) -> BoostedTrees:
         """The trained model, in the units of the target."""
         trees = pack(self.data.schema, self.nested)
-        values = [cells[trees.cell[trees.leaves_of(tree)]] for tree, cells in enumerate(self.values)]
+        values = [cells[of_tree] for cells, of_tree in zip(self.values, trees.cells_by_tree(), strict=True)]
         return in_target_units(trees.splits, np.concatenate(values), initial)
 
 
