@@ -27,9 +27,9 @@ LESSON, OTHERS = "lesson", "What others use"
 NAMES = tuple(lesson.name for lesson in LESSONS)
 
 
-def on_sample(lesson: Lesson, shown: Mapping[str, str]) -> tuple[dict[str, str], str]:
+def on_sample(lesson: Lesson) -> tuple[dict[str, str], str]:
     """(settings, address) of the page of trees a lesson leads to, with the values that its controls show."""
-    now = {key.removeprefix(f"{lesson.text}."): value for key, value in shown.items()}
+    now = {name: number_text(st.session_state.get(f"{lesson.text}.{name}", 0)) for name in ("epsilon", "seed")}
     settings = {name: value.format_map(now) for name, value in lesson.sample.settings.items()}
     learner = get_learner(lesson.sample.learner).title
     return settings, f"{lesson.sample.page}?{urlencode({'data': lesson.sample.sample, 'learner': learner, **settings})}"
@@ -56,7 +56,7 @@ def teach(lesson: Lesson) -> None:
             st.markdown(f"**Try it.** {view.say('try', **numbers)}")
     with picture:
         lesson.show(view)
-    settings, address = on_sample(lesson, view.shown)
+    settings, address = on_sample(lesson)
     if view.opened and not lessons_only():
         st.link_button("Open this on a sample", address, icon=":material/open_in_new:")
     st.divider()

@@ -92,14 +92,14 @@ def release_view(book: Register) -> None:
         st.divider()
         st.header("Release", anchor=False)
         if not publish.await_release(asked, loaded, prepared.note_refused_release):
-            if (failed := publish.failure()) is not None:
+            if (failed := st.session_state.pop(publish.FAILED, None)) is not None:
                 error(failed)
             if last is not None:
                 unit = balance.data_set.protects
                 words = f"**Released: number {last.number}, {escape_markdown(bare_text(last.loss))}.**"
                 st.markdown(f":material/verified: {words}")
                 released_file(last, unit)
-                st.button("Release another one", icon=":material/add:", on_click=publish.forget_last)
+                st.button("Release another one", icon=":material/add:", on_click=st.session_state.pop, args=(publish.LAST, None))
             elif terms is None:
                 assert why_not is not None
                 error(why_not, kept="Nothing was spent.")
@@ -313,7 +313,7 @@ def check_view() -> None:
     No rows are needed.
     """
     parts.upload("Released file, or a simulation", "check-file", publish.check_file, type="json", max_upload_size=50)
-    found = publish.checked()
+    found = st.session_state.get(publish.CHECKED)
     if found is None:
         st.caption("It is looked up in the register by its SHA-256, and its steps are added up again.")
         return
@@ -326,7 +326,7 @@ def check_view() -> None:
     if (unit := found.result.unit).rows > 1:
         st.caption(escape_markdown(kept_rows(unit)))
     st.caption(f"SHA-256: `{found.match.sha256}`")
-    st.button("Close the file", icon=":material/close:", on_click=publish.close_file)
+    st.button("Close the file", icon=":material/close:", on_click=st.session_state.pop, args=(publish.CHECKED, None))
     model_screen(found.result, title(found), key="checked-tree")
     frame.as_python(partial(as_python.opened, found.name))
 

@@ -3,7 +3,7 @@
 Every element answers a question; what answers none is not there. From top to bottom: what is guaranteed? How good is it on rows
 it has not seen, is it lucky, and what does no model reach (above the picture)? What does it ask, how many rows go where, how
 sure is each leaf, which questions come back with fresh noise (the picture)? Where does ε go, and do other shares do better (the
-bar below it)? Who gets to a node (its card)? What of one person, of each class, of the other reruns?
+bar below it)? Who gets to a node (its card)? What of one person, of each class?
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dpviz.app.prose import prose
 from dpviz.app.split_view import share_map_screen, split_view
 from dpviz.app.state import rows_read
 from dpviz.app.tree_view import chosen_in, tree_text, tree_view
-from dpviz.app.widgets import linked, on_demand, rows_table
+from dpviz.app.widgets import on_demand
 from dpviz.charts import as_python
 from dpviz.charts import budget as budget_charts
 from dpviz.charts.budget import split_of, split_sentence
@@ -34,14 +34,13 @@ from dpviz.charts.tree.paths import shape_in_words
 from dpviz.charts.tree.svg import NodeNotes, draw_tree
 from dpviz.charts.wording import counted
 from dpviz.errors import DpvizError
-from dpviz.evaluation.resampling import Resamples, agreement, feature_use
+from dpviz.evaluation.resampling import Resamples
 from dpviz.learners import get_learner
 from dpviz.learners.recommend import which_learner
 from dpviz.learners.request import few_usable, remarks_on_settings
 from dpviz.models.tree import Branch, NumberLeaf, Tree, format_value, leaf_in_words, rule_in_words
 from dpviz.results.result import FitResult
 from dpviz.table.role import DataRole
-from dpviz.table.schema import NumericTarget
 from dpviz.training.estimate.collapse import collapse_leaves, intervals
 from dpviz.training.estimate.leaf_means import LEAF_SUMS
 from dpviz.training.exact_trace import ExactTrace, exact_trace
@@ -232,28 +231,6 @@ def show_spending(result: FitResult) -> None:
     st.markdown("\n".join(f"- {escape_markdown(note)}" for note in plan.notes))
 
 
-# --- reruns, on request
-
-
-def show_reruns(trained: training.Trained) -> None:
-    """How the tree begins, which features are asked, how many reruns agree; none for numbers and private rows."""
-    drawn = training.resamples_now(trained.asked.request, loaded)
-    if drawn is None or trained.tree is None or isinstance(schema.target, NumericTarget):
-        return  # being drawn (the tree above says how far), or nothing is drawn again
-    st.divider()
-    if not st.toggle("Same data, new noise: what changes?", **linked("fresh")):
-        return
-    st.caption(f"{drawn.n_done} trees with the settings and rows of the one above, each with new noise. Simulations.")
-    rows = rows_of_the_tree(loaded)
-    agreeing = agreement(trained.tree.predict(rows), drawn, rows)
-    st.markdown(escape_markdown(model_figures.agreement_sentence(agreeing, drawn.n_done)))
-    st.header("Which features are asked", anchor=False)
-    uses = feature_use(drawn)
-    st.markdown(escape_markdown(model_figures.feature_sentence(schema, uses, drawn.n_done)))
-    if uses:
-        rows_table(model_figures.feature_rows(schema, uses), f"Of {drawn.n_done} draws, those that ask about a feature.")
-
-
 # --- taking it away
 
 
@@ -307,7 +284,5 @@ if trained is not None:
     else:
         take_away(result)
     noise_line(result, loaded.role)
-    with st.container():
-        show_reruns(trained)
 frame.next_page_button("tree")
 frame.as_python(partial(as_python.tree, rows_read(), request, asked.draw))

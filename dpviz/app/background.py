@@ -20,7 +20,6 @@ from threading import Event, Thread
 from time import monotonic
 from traceback import format_tb
 from typing import Any, Literal
-from weakref import WeakSet
 
 import streamlit as st
 
@@ -28,7 +27,6 @@ from dpviz.app.parts import error
 from dpviz.app.streamlit_rerun_fix import wait_in_turn
 from dpviz.errors import Cancelled, DpvizError, FailedWork
 from dpviz.progress import Progress, Stop, is_stopped
-from dpviz.randomness import random_128_bits
 
 #: Worker processes for one task. Two at least, so that work leaves the server's own process, which keeps a processor to itself.
 WORKERS = max(2, min(8, (os.cpu_count() or 2) - 1))
@@ -55,11 +53,6 @@ class Result:
     value: Any = None
     complete: bool = True
     problem: DpvizError | None = None
-
-    @property
-    def is_final(self) -> bool:
-        """There is a value, and no better one to come."""
-        return self.complete and self.problem is None
 
 
 @dataclass(frozen=True)
@@ -127,6 +120,8 @@ class Job:
         self.began: float | None = None  #: None while it waits in line
         self._work: Callable[[Progress, Stop], None] | None = work
         self._done = Event()
+        #: Waits at most so many seconds; True when it ended, in whatever way.
+        self.wait = self._done.wait
 
     def run(self) -> None:
         """Do the work, in the thread that calls."""
@@ -161,18 +156,13 @@ class Job:
         """True when it ended, in whatever way."""
         return self._done.is_set()
 
-    def wait(self, seconds: float) -> bool:
-        """Wait at most this long; True when it is done."""
-        return self._done.wait(seconds)
-
 
 class Pool:
     """The threads of a server, and a line before those of each priority."""
 
     def __init__(self) -> None:
-        self._lines: dict[Priority, SimpleQueue[Job | None]] = {priority: SimpleQueue() for priority in THREADS}
-        self._jobs: WeakSet[Job] = WeakSet()
-        for priority, line in self._lines.items():
+        self.lines: dict[Priority, SimpleQueue[Job | None]] = {priority: SimpleQueue() for priority in THREADS}
+        for priority, line in self.lines.items():
             for _ in range(THREADS[priority]):
                 # daemons: the server may end while work is under way, which `concurrent.futures` would not let it
                 Thread(target=_serve, args=(line,), name=f"dpviz_{priority}", daemon=True).start()
@@ -180,20 +170,12 @@ class Pool:
     def submit(self, priority: Priority, work: Callable[[Progress, Stop], None]) -> Job:
         """Put work in line."""
         job = Job(work)
-        self._jobs.add(job)
-        self._lines[priority].put(job)
+        self.lines[priority].put(job)
         return job
-
-    def close(self) -> None:
-        """Stop everything and let the threads end."""
-        for job in list(self._jobs):
-            job.stop()
-        for priority, line in self._lines.items():
-            for _ in range(THREADS[priority]):
-                line.put(None)
 
 
 def _serve(line: SimpleQueue[Job | None]) -> None:
+    """Do what stands in line, until there is a None in it."""
     while (job := line.get()) is not None:
         job.run()
         del job
@@ -259,9 +241,8 @@ def _values(results: Iterable[Result | None]) -> tuple[Any, ...]:
 
 @dataclass
 class Work:
-    """Of one session, by name of the task. Nobody can guess the session's own `name`, and it never leaves the server."""
+    """Of one session, by name of the task."""
 
-    name: str = field(default_factory=lambda: f"{random_128_bits():x}")
     jobs: dict[str, tuple[Job, tuple[Hashable, ...]]] = field(default_factory=dict)  #: The last job, and the keys it is for
     #: By fallback key, too: the keys that were shown last, and what they answer.
     last: dict[tuple[str, Hashable], tuple[tuple[Hashable, ...], Any]] = field(default_factory=dict)
@@ -276,11 +257,11 @@ class Work:
 def _work() -> Work:
     if "_work" not in st.session_state:
         st.session_state["_work"] = Work()
-    return while_connected(st.session_state["_work"].name, st.session_state["_work"])
+    return while_connected(id(st.session_state["_work"]), st.session_state["_work"])
 
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=Work.stop)
-def while_connected(name: str, _work: Work) -> Work:
+def while_connected(number: int, _work: Work) -> Work:
     """The work of a session, which stops when its browser goes away."""
     return _work
 
@@ -311,7 +292,7 @@ def start(task: Task, *, again: bool = False) -> None:
     def compute(progress: Progress, stop: Stop) -> None:
         # asked for when the work begins: while it was in line, another session may have found the results
         found = {} if again else dict(results)
-        missing = [key for key in task.keys if key not in found or not found[key].is_final]
+        missing = [key for key in task.keys if key not in found or not found[key].complete or found[key].problem]
         if not missing:
             return
         n_done = 0
@@ -378,12 +359,6 @@ def values_of(task: Task) -> tuple[Any, ...]:
 def all_values(name: str) -> tuple[Any, ...]:
     """Every value that the session keeps under a name, oldest first."""
     return _values(_work().results.get(name, {}).values())
-
-
-def last_shown(name: str, fallback_key: Hashable) -> tuple[Any, ...]:
-    """The values shown last for a fallback key by work of this name; empty where there are none."""
-    keys, _ = _work().last.get((name, fallback_key), ((), None))
-    return _values(map(_work().results.get(name, {}).get, keys))
 
 
 def forget(task: Task) -> None:

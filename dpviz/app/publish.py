@@ -6,7 +6,6 @@ twice, and the work goes on when the page is left.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +18,8 @@ from dpviz.app.parts import data_line as line_of_table
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded, protect
 from dpviz.app.widgets import rows_table
-from dpviz.charts.publish.release import CheckedFile, cap_rows, checked_file, title
+from dpviz.charts.publish.release import cap_rows, checked_file, title
 from dpviz.errors import DpvizError, UnansweredRows
-from dpviz.learners import FitRequest
 from dpviz.learners.request import doubts
 from dpviz.progress import Progress, Stop
 from dpviz.randomness import random_128_bits
@@ -38,16 +36,16 @@ VIEW = "publish-view"
 #: The name of the release under way among the works of a session.
 SLOT = "publish"
 AGREED, ACCEPTED = "publish-agreed", "publish-accept-rows"
-_TOKEN, _LAST, _FAILED = "_publish_token", "_publish_last", "_publish_failed"
-_REFUSED, _TAKEN = "_publish_refused", "_publish_taken"
-_CHECKED = "_checked_file"
+#: Of the session: the release made last, why the last one failed, the file that is checked.
+LAST, FAILED, CHECKED = "_publish_last", "_publish_failed", "_checked_file"
+_TOKEN, _REFUSED, _TAKEN = "_publish_token", "_publish_refused", "_publish_taken"
 _NEW, _OLD = "a new data set: nobody in it is in any other", "a data set named before"
 _MOST_DELTA = "The most δ all releases may add up to"
 
 
 def data_line(loaded: Loaded) -> None:
     """The line on top of the page: the table to release from, or the file that is checked; the register needs no rows."""
-    view, found = st.session_state.get(VIEW, st.query_params.get(VIEW)), checked()
+    view, found = st.session_state.get(VIEW, st.query_params.get(VIEW)), st.session_state.get(CHECKED)
     if view == CHECK and found is not None:
         file_line(found.name, f"{title(found)} · checked without rows")
     elif view in (REGISTER, CHECK):
@@ -236,16 +234,13 @@ def begin_release(asked: TreeSettings, loaded: Loaded, name: str) -> None:
 
 def _release_task(asked: TreeSettings, loaded: Loaded) -> background.Task:
     token, name = st.session_state[_TOKEN]
-    made = partial(_release, Register(), name, loaded, asked.request, token, bool(st.session_state.get(_TAKEN)))
+    request, accepted = replace(asked.request, seed=None), bool(st.session_state.get(_TAKEN))
+    how: dict[str, Any] = {"token": token, "accept_rows": accepted, "columns": loaded.table.names}
+
+    def made(*, progress: Progress, stop: Stop) -> ReleaseRecord:  # once begun it is spent, so it never stops
+        return release(Register(), name, request, loaded.data, progress=progress, **how)
+
     return background.in_one(SLOT, token, made, priority="tree")
-
-
-def _release(
-    book: Register, name: str, loaded: Loaded, request: FitRequest, token: str, accepted: bool, *, progress: Progress, stop: Stop
-) -> ReleaseRecord:
-    """Once begun it is spent, so it never stops."""
-    request, about = replace(request, seed=None), {"accept_rows": accepted, "columns": loaded.table.names}
-    return release(book, name, request, loaded.data, token=token, progress=progress, **about)  # type: ignore[arg-type]
 
 
 def await_release(asked: TreeSettings, loaded: Loaded, tell: Callable[[Loaded], None]) -> bool:
@@ -267,29 +262,18 @@ def await_release(asked: TreeSettings, loaded: Loaded, tell: Callable[[Loaded], 
         st.session_state[AGREED] = True  # nothing was spent: what was agreed to stands, and why few rows fit is asked
         tell(loaded)
     elif problem is not None:
-        st.session_state[_FAILED] = problem
+        st.session_state[FAILED] = problem
     else:
-        st.session_state[_LAST] = status.values[0] if status.values else Register().find(token)
+        st.session_state[LAST] = status.values[0] if status.values else Register().find(token)
     st.rerun()  # the balance above was read while the release was under way: nothing of it may stay on screen
     return True
 
 
 def just_released(balance: Balance) -> ReleaseRecord | None:
     """The release of this data set that this session made last, until another one is wished for."""
-    record = st.session_state.get(_LAST)
+    record = st.session_state.get(LAST)
     is_ours = record is not None and record.state is State.RELEASED and record.data_set == balance.data_set.name
     return record if is_ours else None
-
-
-def failure() -> DpvizError | None:
-    """Why the last release failed, said once."""
-    problem: DpvizError | None = st.session_state.pop(_FAILED, None)
-    return problem
-
-
-def forget_last() -> None:
-    """Another release is wished for."""
-    st.session_state.pop(_LAST, None)
 
 
 def ask_about_rows(loaded: Loaded, known: tuple[str, ...]) -> bool:
@@ -309,21 +293,7 @@ def ask_about_rows(loaded: Loaded, known: tuple[str, ...]) -> bool:
     return st.checkbox("I know why; release it anyway", key=ACCEPTED)
 
 
-# --- a file that is checked
-
-
-def checked() -> CheckedFile | None:
-    """The file that was given last, read and looked up."""
-    found: CheckedFile | None = st.session_state.get(_CHECKED)
-    return found
-
-
 def check_file(file: Any) -> None:
     """Read a file, add its ledger up, look it up. Raises DpvizError; then the one before is no longer shown."""
-    close_file()
-    st.session_state[_CHECKED] = checked_file(file.getvalue(), file.name, Register())
-
-
-def close_file() -> None:
-    """No file is checked."""
-    st.session_state.pop(_CHECKED, None)
+    st.session_state.pop(CHECKED, None)
+    st.session_state[CHECKED] = checked_file(file.getvalue(), file.name, Register())

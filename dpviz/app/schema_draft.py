@@ -15,16 +15,6 @@ from dpviz.table.schema import Schema
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
-    """What was declared of the table as a whole: target, row count, persons."""
-
-    target: str | None
-    n_public: int | None
-    person: str | None
-    rows_per_person: int
-
-
-@dataclass(frozen=True, slots=True)
 class SchemaDraft:
     """Columns in file order, the name of the target (None: not chosen), and the public row count (None: not declared).
 
@@ -40,7 +30,7 @@ class SchemaDraft:
     n_public_read: bool = False
     person: str | None = None
     rows_per_person: int = 1
-    before: Choices | None = None
+    before: SchemaDraft | None = None
     decimal: str | None = None
     source: str = ""
 
@@ -133,16 +123,11 @@ class SchemaDraft:
         """A copy in which this column says whose row it is; it is then no feature."""
         return replace(self, person=person, rows_per_person=rows_per_person)
 
-    @property
-    def choices(self) -> Choices:
-        """What is declared of the table as a whole."""
-        return Choices(self.target, self.n_public, self.person, self.rows_per_person)
-
     def looked_at(self) -> SchemaDraft:
         """A copy that remembers what was declared before its owner looked at the rows. A second look changes nothing."""
         if self.before is not None:
             return self
-        return replace(self, columns=tuple(replace(column, before=column) for column in self.columns), before=self.choices)
+        return replace(self, columns=tuple(replace(column, before=column) for column in self.columns), before=self)
 
     def after(self, looked: SchemaDraft | None) -> SchemaDraft:
         """A copy that remembers the look at the rows of another draft of the same columns."""
@@ -156,18 +141,15 @@ class SchemaDraft:
         """A copy with what was declared before the look, which is still remembered; the draft itself while nobody has looked."""
         if self.before is None:
             return self
-        columns = tuple(column.before or column for column in self.columns)
-        then = self.before
-        persons = {"person": then.person, "rows_per_person": then.rows_per_person}
-        put_back = SchemaDraft(columns, then.target, then.n_public, decimal=self.decimal, source=self.source, **persons)  # type: ignore[arg-type]
-        return put_back.looked_at()
+        columns = tuple(replace(column, before=column) for column in (one.before or one for one in self.columns))
+        return replace(self.before, columns=columns, before=self.before, decimal=self.decimal, source=self.source)
 
     @property
     def columns_read(self) -> bool:
         """Whether target, persons or the choice of columns changed after a look at the rows."""
         if self.before is None or self.source:
             return False
-        now, then = replace(self.before, n_public=None), replace(self.choices, n_public=None)
+        now, then = ((draft.target, draft.person, draft.rows_per_person) for draft in (self, self.before))
         return now != then or any(
             column.before is not None and (column.use is Use.LEFT_OUT) != (column.before.use is Use.LEFT_OUT)
             for column in self.features

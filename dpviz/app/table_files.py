@@ -201,7 +201,10 @@ def tables_on_server() -> dict[str, OnServer]:
     found: list[OnServer] = []
     for number, line in enumerate(_configured(), start=1):
         try:
-            found += [_in_engine(line)] if is_address(line) else files_in(line) if line else []
+            if is_address(line):  # refused with a password, which is not quoted
+                found.append(_InEngine(".".join(parse_address(line).table), line.partition("?")[0], line))
+            elif line:
+                found += files_in(line)
         except DpvizError as problem:
             raise DpvizError(problem.what, where=f"line {number} of {VARIABLE}", remedy=problem.remedy) from None
     return {f"{table.name} ({table.place})": table for table in found}
@@ -210,8 +213,3 @@ def tables_on_server() -> dict[str, OnServer]:
 def _configured() -> list[str]:
     st.secrets.load_if_toml_exists()  # Streamlit hands on to the environment what stands at the top of it
     return [line.strip() for line in os.environ.get(VARIABLE, "").splitlines()]
-
-
-def _in_engine(address: str) -> _InEngine:
-    """Raises EngineError, also for an address with a password, which it does not quote."""
-    return _InEngine(".".join(parse_address(address).table), address.partition("?")[0], address)

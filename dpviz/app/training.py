@@ -18,7 +18,6 @@ from dpviz.app import background
 from dpviz.app.controls import TreeSettings
 from dpviz.app.explorations import keep_unnoted, note
 from dpviz.app.held_out import HeldOut, Parts, held_out, parts_of, rows_of_the_tree, tested_text
-from dpviz.app.parts import error
 from dpviz.app.state import Loaded, unit_in_use
 from dpviz.charts.tree.paths import DrawnStep, PathSteps, measure_of, packed_steps
 from dpviz.errors import Cancelled, DpvizError
@@ -28,7 +27,7 @@ from dpviz.evaluation.resampling import Resamples, resample
 from dpviz.learners import FitRequest
 from dpviz.models.constant import as_tree
 from dpviz.models.tree import Tree
-from dpviz.privacy.source import ExactNoise, NoiseSource, Simulation
+from dpviz.privacy.source import ExactNoise, Simulation
 from dpviz.progress import Progress, Stop, is_stopped, steps
 from dpviz.randomness import random_128_bits
 from dpviz.results.result import FitResult
@@ -86,13 +85,11 @@ def canonical_key(loaded: Loaded, request: FitRequest, **more: Any) -> str:
 
 
 def tree_task(asked: TreeSettings, loaded: Loaded) -> background.Task:
-    """The training of the tree asked for. Raises DpvizError for a learner that is not shown on these rows."""
-    spec = asked.request.spec
-    if loaded.role is DataRole.PRIVATE and not spec.spends_epsilon:
-        raise DpvizError(f"{spec.title} is not shown on private rows.", remedy="Choose an algorithm that spends ε.")
+    """The training of the tree asked for."""
     key = canonical_key(loaded, asked.request, draw=asked.draw)
     if loaded.role is DataRole.PRIVATE:
-        make = partial(_private_tree, asked, loaded, _source(asked.request, loaded.data.schema, key))
+        secret = f"{st.session_state.setdefault(_ENTROPY, random_128_bits())} {key}".encode()
+        make = partial(_private_tree, asked, loaded, int.from_bytes(hashlib.sha256(secret).digest(), "big"))
     else:  # also the simulated rows that stand for private ones, whose request has no seed
         seeded = replace(asked, request=asked.request.at(seed=asked.draw))
         make = partial(_tree, seeded, loaded, parts_of(loaded.data))
@@ -114,10 +111,15 @@ def _tree(asked: TreeSettings, loaded: Loaded, parts: Parts | None, *, progress:
     return Trained(asked, result, counted)
 
 
-def _private_tree(asked: TreeSettings, loaded: Loaded, source: NoiseSource, *, progress: Progress, stop: Stop) -> Trained:
-    result = asked.request.fit(loaded.data, source)
+def _private_tree(asked: TreeSettings, loaded: Loaded, secret: int, *, progress: Progress, stop: Stop) -> Trained:
+    """With noise that nobody can repeat, and never by a learner that publishes rows as they are."""
+    request = asked.request
+    if not request.spec.spends_epsilon:
+        raise DpvizError(f"{request.spec.title} is not shown on private rows.", remedy="Choose an algorithm that spends ε.")
+    is_exact = request.plan(loaded.data.schema).is_exact
+    result = request.fit(loaded.data, ExactNoise() if is_exact else UnseenSimulation(secret))
     _require_wanted(stop)
-    return Trained(asked, result, None, note(loaded, "tree on screen", asked.request.learner, asked.request.arguments))
+    return Trained(asked, result, None, note(loaded, "tree on screen", request.learner, request.arguments))
 
 
 def _require_wanted(stop: Stop) -> None:
@@ -126,19 +128,7 @@ def _require_wanted(stop: Stop) -> None:
         raise Cancelled
 
 
-def _source(request: FitRequest, schema: Schema, key: str) -> NoiseSource:
-    """Noise that nobody can repeat."""
-    if request.plan(schema).is_exact:
-        return ExactNoise()
-    if _ENTROPY not in st.session_state:
-        st.session_state[_ENTROPY] = random_128_bits()
-    secret = f"{st.session_state[_ENTROPY]} {key}".encode()
-    return UnseenSimulation(int.from_bytes(hashlib.sha256(secret).digest(), "big"))
-
-
 # --- on the page
-
-BEFORE = "The tree below is still the one for the settings before."
 
 
 def tree_on_page(asked: TreeSettings, loaded: Loaded) -> Trained | None:
@@ -146,27 +136,18 @@ def tree_on_page(asked: TreeSettings, loaded: Loaded) -> Trained | None:
 
     Its result says whom the rows in use protect, whatever rows stand in for them.
     """
-    trained: Trained | None
-    try:
-        task = tree_task(asked, loaded)
-    except DpvizError as problem:
-        trained = next(iter(background.last_shown(TREE, about(loaded))), None)
-        error(problem, kept=BEFORE if trained else "")
-    else:
-        status = background.autostart(task, SHORT)
-        trained, kept = status.result, BEFORE if status.shown else ""
-        if trained is not None and status.is_current:
-            keep_unnoted(trained.unnoted)
-        else:
-            if status.job is not None:
-                words = "Showing the previous tree; training the new one" if status.shown else "Training the tree"
-                background.watch(task, words)
-            elif status.was_stopped:
-                st.warning(f"Stopped. {kept}", icon=":material/pause_circle:")
-                st.button("Train it after all", icon=":material/play_arrow:", on_click=background.start, args=(task,))
-            for one in status.problems:
-                error(one, kept=kept)
-    return trained and replace(trained, result=replace(trained.result, unit=unit_in_use()))
+    task = tree_task(asked, loaded)
+    status = background.autostart(task, SHORT)
+    words = "Showing the previous tree; training the new one" if status.shown else "Training the tree"
+    background.show(task, words, stale="")
+    if status.was_stopped:
+        st.button("Train it after all", icon=":material/play_arrow:", on_click=background.start, args=(task,))
+    trained: Trained | None = status.result
+    if trained is None:
+        return None
+    if status.is_current:
+        keep_unnoted(trained.unnoted)
+    return replace(trained, result=replace(trained.result, unit=unit_in_use()))
 
 
 # --- the same tree with fresh noise, never of private rows: every rerun would spend epsilon again

@@ -13,7 +13,7 @@ import pytest
 import streamlit as st
 
 from dpviz.app import background
-from dpviz.app.background import Job, Result, Task, autostart, in_one, in_parts, last_shown, start, state
+from dpviz.app.background import Job, Result, Task, autostart, in_one, in_parts, start, state
 from dpviz.errors import Cancelled, DpvizError, FailedWork, ParameterError
 
 SOON = 240.0  # a test that hangs fails after this many seconds; none waits that long when it passes
@@ -189,7 +189,6 @@ class TestShown:
         assert autostart(task).is_current
         assert work.runs == 1
         assert state(in_one("slot", "b", opened(2), fallback_key="other rows")).shown == ()
-        assert last_shown("slot", "these rows") == (1,)
 
     def test_the_last_answer_is_shown_and_marked_until_there_is_a_new_one(self, gate):
         first, work = in_one("slot", "a", opened(1), asked="first"), gate(2)

@@ -9,7 +9,7 @@ import pytest
 import dpviz
 from dpviz.errors import DpvizError, ParameterError, UnknownName
 from dpviz.evaluation.paths import EPSILONS, path_step, references, scored
-from dpviz.evaluation.resampling import Resamples, agreement, feature_use, node_at, resample
+from dpviz.evaluation.resampling import Resamples, node_at, resample
 from dpviz.io.samples import load_sample
 from dpviz.learners import FitRequest
 from dpviz.models.constant import Constant
@@ -67,14 +67,6 @@ def test_what_comes_back_is_counted_by_feature_label_depth_and_row():
     schema = replace(SCHEMA, target=NumericTarget("y", 0, 9))
     one, other = (Tree(schema, Branch(ThresholdRule(0, 8.0), NumberLeaf(value), NumberLeaf(9.0))) for value in (1.0, 2.0))
     assert drawn(other).coming_back(one) == {"": 1, "L": 1, "R": 1}
-    deep = Tree(SCHEMA, Branch(ThresholdRule(1, 3.5), Leaf(0), Branch(ThresholdRule(0, 1.0), Leaf(0), Leaf(1))))
-    three = drawn(tree(0, 3.5), tree(0, 1.5), deep)
-    assert [(use.feature, use.anywhere, use.at_level) for use in feature_use(three)] == [(0, 3, (2, 1)), (1, 1, (1, 0))]
-    assert feature_use(drawn(CONSTANT)) == ()
-    labels = tree(0, 3.5).predict(rows(8))
-    said = np.array([model.predict(rows(8)) for model in three.models])
-    assert np.array_equal(agreement(labels, three, rows(8)), (said == labels).mean(axis=0))
-    assert np.isnan(agreement(labels, Resamples((), 3), rows(8))).all()
 
 
 def test_a_strong_signal_comes_back_in_every_draw_and_nothing_more_often_than_the_question_above_it():

@@ -227,7 +227,7 @@ def test_a_missing_row_count_is_explained_and_the_last_tree_stays_if_there_is_on
         ((_, problem),) = [(kind, text) for kind, text in said_in_boxes(test) if kind == "error"]
         assert "public row count" in problem
         assert "What to do" in problem
-        assert ("still the one for the settings before" in problem) == bool(good)
+        assert ("What is shown is the answer before." in problem) == bool(good)
         assert len(views(test)) == bool(good)
         assert good is None or tree_on_screen(test) is good
 
@@ -380,14 +380,6 @@ def test_private_rows_learners_without_noise_and_very_deep_trees_have_nothing_to
     for test in (opened("tree", DataRole.PRIVATE), opened("tree", learner="Decision tree (not private)"), deep):
         assert PATH not in test.session_state["_work"].jobs
         assert not steps_of(test)
-
-
-@pytest.mark.slow
-def test_fresh_draws_show_features():
-    test = after_work(opened("tree", depth="2", fresh="true", epsilon="0.5"), RERUNS)
-    said = texts(test)
-    assert all(words in said for words in ("is asked about most", "of 4 draws predict what this tree predicts"))
-    assert any("Of 4 draws, those that ask about a feature." in found.proto.body for found in test.get("html"))
 
 
 @pytest.mark.parametrize("is_running", [True, False])

@@ -50,13 +50,11 @@ Numbers = dict[str, str]
 class LessonView:
     """One lesson on screen: the name of its file and texts.
 
-    `opened`: the question has been answered or skipped, so controls may be moved. `shown` has the value of every control by
-    its key, for the way on.
+    `opened`: the question has been answered or skipped, so controls may be moved.
     """
 
     lesson: str
     opened: bool = True
-    shown: dict[str, str] = field(default_factory=dict)
 
     def say(self, section: str, **values: str) -> str:
         """A section of the lesson's text."""
@@ -73,19 +71,15 @@ class LessonView:
             st.session_state[key] = next((named[text] for text in st.query_params.get_all(key) if text in named), default)
         value: float = st.session_state[key]
         live_slider(label, options, key=key, disabled=not self.opened)
-        said = self.shown[key] = number_text(value)
         if value == default:
             st.query_params.pop(key, None)
-        elif st.query_params.get(key) != said:
-            st.query_params[key] = said
+        elif st.query_params.get(key) != number_text(value):
+            st.query_params[key] = number_text(value)
         return value
 
     def number(self, name: str, label: str, low: int, high: int, default: int) -> int:
         """A whole number from `low` to `high`."""
-        key = self.key(name)
-        value = whole_number(label, low, high, default, key=key, width=NUMBER_WIDTH, disabled=not self.opened)
-        self.shown[key] = str(value)
-        return value
+        return whole_number(label, low, high, default, key=self.key(name), width=NUMBER_WIDTH, disabled=not self.opened)
 
     def several(self, name: str, label: str, options: Sequence[str], default: Sequence[str], *, in_link: bool) -> list[str]:
         """Any of `options`, by buttons; what is made up by the person stays out of the link."""

@@ -2,12 +2,10 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from dpviz.charts.chart import Chart, Rows, chart, line
 from dpviz.charts.theme import GREEN
 from dpviz.charts.tree.text import between_in_words, is_anywhere, visible
-from dpviz.evaluation.resampling import FeatureUse, Resamples
+from dpviz.evaluation.resampling import Resamples
 from dpviz.models.effects import Effect
 from dpviz.models.tree import Branch, Tree, declared_precision, format_number, format_value
 from dpviz.table.schema import CategoricalFeature, NumericFeature, NumericTarget, Schema
@@ -102,26 +100,3 @@ def came_back_sentence(drawn: Resamples, shown: Tree, path: str) -> str:
     is_place = near is not None and not is_anywhere(feature, near)
     at = f", mostly at {between_in_words(shown.schema, node.rule, near)}" if near is not None and is_place else ""
     return f"{visible(feature.name)} comes back here, below the same features, {times}{at}."
-
-
-def agreement_sentence(agreeing: np.ndarray, n_draws: int) -> str:
-    """How many draws agree with the tree on screen about a row taken at random; `agreeing`: their share, row by row."""
-    return f"For a row taken at random, {n_draws * agreeing.mean():.0f} of {n_draws} draws predict what this tree predicts."
-
-
-def feature_rows(schema: Schema, uses: Sequence[FeatureUse]) -> Rows:
-    """Draws that ask about a feature, anywhere and by depth."""
-    return [
-        {"feature": visible(schema.features[use.feature].name), "anywhere": f"{use.anywhere}"}
-        | {f"depth {level}" if level else "root": f"{count}" for level, count in enumerate(use.at_level)}
-        for use in uses
-    ]
-
-
-def feature_sentence(schema: Schema, uses: Sequence[FeatureUse], n_draws: int) -> str:
-    """Which features the draws ask about."""
-    if not uses:
-        return "No rerun splits on any feature."
-    first, always = uses[0], sum(use.anywhere == n_draws for use in uses)
-    head = f"“{schema.features[first.feature].name}” is asked about most: in {first.anywhere} of {n_draws} draws."
-    return f"{head} {always} of {len(uses)} features that appear are in every rerun."
