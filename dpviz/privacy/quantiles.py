@@ -152,8 +152,11 @@ class _Trellis:
         kernel = _StepSums(ranks, n, rate)
         self._opened = np.empty((n_quantiles, len(width)))
         self._opened[0] = self._log_step(ranks)
+        log_width, more = np.log(width), np.arange(n_quantiles)
+        self._stays = log_width + self._log_step(np.zeros(1, dtype=np.int64))  # of every further quantile in an interval
+        self._more, self._log_factorials = more[:, None], np.array([math.lgamma(k + 2) for k in more])[:, None]
         for j in range(n_quantiles):
-            self._opened[j] += np.log(width)
+            self._opened[j] += log_width
             self._last = self._placed(j + 1, len(width))
             if j + 1 < n_quantiles:
                 self._opened[j + 1] = kernel.log_sums(self._last)
@@ -186,10 +189,7 @@ class _Trellis:
 
     def _runs(self, j: int, part: slice) -> np.ndarray:
         """Log weight by number of quantiles in the same interval (k = 1..j, first axis) and by interval of `part`."""
-        more = np.arange(j)[:, None]
-        log_factorials = np.array([math.lgamma(k + 2) for k in range(j)])[:, None]
-        stay = np.log(self.intervals.width[part]) + self._log_step(np.zeros(1, dtype=np.int64))
-        return self._opened[:j, part][::-1] + more * stay - log_factorials
+        return self._opened[:j, part][::-1] + self._more[:j] * self._stays[part] - self._log_factorials[:j]
 
     def _log_step(self, ranks: np.ndarray) -> np.ndarray:
         return -self._rate * np.abs(ranks - self.intervals.n)
