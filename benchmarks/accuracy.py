@@ -22,7 +22,7 @@ from dpviz.cli import console
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.evidence import typical
 from dpviz.evaluation.sweep import sweep
-from dpviz.io.csv import read_csv
+from dpviz.io.tables.read import read_table
 from dpviz.learners import DEFAULT, fit, get_learner, learner_names
 from dpviz.table.dataset import EncodedDataset
 
@@ -87,7 +87,7 @@ def read_printed(path: Path) -> Printed:
 
     Data that stand there twice, with and without their categories (group "mixed"), are told apart by the suffix `_cat`.
     """
-    table = read_csv(path)
+    table = read_table(path)
     names = ("group", "version", "epsilon", "dataset", "method", "mean", "stderr")
     columns = [table.column(name) for name in names]
     rows = [[c.texts[c.codes[row]] if c.codes[row] >= 0 else "" for c in columns] for row in range(table.n_rows)]

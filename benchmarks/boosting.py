@@ -27,7 +27,7 @@ from benchmarks.measured import means
 from dpviz.cli import console
 from dpviz.evaluation.metrics import metrics
 from dpviz.evaluation.repeat import parallel_map, without_caches
-from dpviz.io.csv import read_csv
+from dpviz.io.tables.read import read_table
 from dpviz.learners import FitRequest, fit, get_learner, learners_for
 from dpviz.models.base import Model
 from dpviz.owners.federated import train_federated
@@ -140,7 +140,7 @@ def boosting_data(folder: Path, only: Sequence[str] | None) -> Iterator[tuple[st
     for name, table in TABLES.items():
         if not only or name in only:
             [entry] = manifest(folder, [table.file])
-            raw = read_csv(folder / entry.file)
+            raw = read_table(folder / entry.file)
             yield name, encode(raw, declare(benchmark_schema(raw, entry), table))
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from dpviz.errors import DpvizError, UnknownName
-from dpviz.io.csv import read_csv
 from dpviz.io.samples import load_sample
+from dpviz.io.tables.read import read_table
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
 from dpviz.table.proposal import in_order, propose_schema
@@ -41,7 +41,7 @@ def bench_data(folder: Path | None, only: Sequence[str] | None) -> Iterator[tupl
         yield SAMPLE, encode(*load_sample(SAMPLE))
         return
     for entry in manifest(folder, only):
-        table = read_csv(folder / entry.file)
+        table = read_table(folder / entry.file)
         schema = benchmark_schema(table, entry)
         if isinstance(schema.target, ClassTarget):
             yield entry.name, encode(table, schema)
@@ -95,7 +95,7 @@ def _chosen(folder: Path, only: Sequence[str] | None) -> list[tuple[str, ...]]:
     if not (folder / MANIFEST).is_file():
         remedy = f"Give a folder with a {MANIFEST} of the columns {', '.join(COLUMNS)}."
         raise DpvizError(f"There is no {MANIFEST}.", where=str(folder), remedy=remedy)
-    listed = _rows(read_csv(folder / MANIFEST))
+    listed = _rows(read_table(folder / MANIFEST))
     names = [row[0] for row in listed]
     for name in only or ():
         if name not in names:

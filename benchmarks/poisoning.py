@@ -22,7 +22,7 @@ from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.cli import console
 from dpviz.evaluation.poisoning import PoisoningTable, certify
 from dpviz.evaluation.repeat import parallel_map
-from dpviz.io.csv import read_csv
+from dpviz.io.tables.read import read_table
 from dpviz.learners import DEFAULT, FitRequest, fit
 from dpviz.results.result import score
 from dpviz.table.dataset import EncodedDataset
@@ -79,7 +79,7 @@ def measure(args: Namespace) -> pd.DataFrame:
 
 def read_printed(path: Path) -> Printed:
     """The papers' tables of poisoning guarantees; "-" is nothing. Table VIII is about the version with categories."""
-    table = read_csv(path)
+    table = read_table(path)
     columns = {name: table.column(name) for name in ("table", "dataset", "method", "epsilon", "accuracy", *PRINTED.values())}
     found: Printed = {}
     for row in range(table.n_rows):

@@ -30,7 +30,6 @@ ROOT = Path(__file__).resolve().parents[1]
 GROUPS = {
     "Read and describe a table": (
         "load_sample",
-        "read_csv",
         "read_table",
         "open_table",
         "propose_schema",

@@ -11,7 +11,6 @@ from .evaluation.poisoning import poisoning_curve as poisoning_curve
 from .evaluation.sweep import sweep as sweep
 from .io.codebook import codebook_template as codebook_template
 from .io.codebook import import_codebook as import_codebook
-from .io.csv import read_csv as read_csv
 from .io.results import load_result as load_result
 from .io.samples import load_sample as load_sample
 from .io.schemas import load_schema as load_schema

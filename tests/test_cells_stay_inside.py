@@ -96,7 +96,7 @@ def estimators() -> Iterator[Any]:
 
 
 def result() -> Any:
-    return dpviz.fit("pf-tree", dpviz.encode(dpviz.read_csv(csv_of(CLEAN)), SCHEMA), epsilon=1, seed=0)
+    return dpviz.fit("pf-tree", dpviz.encode(dpviz.read_table(csv_of(CLEAN)), SCHEMA), epsilon=1, seed=0)
 
 
 def csv_of(rows: dict[str, list[Any]]) -> bytes:
@@ -131,7 +131,6 @@ def asked_of_the_library(rows: Any) -> dict[str, Callable[[], Any]]:
         "encode": lambda: dpviz.encode(rows, SCHEMA),
         "encode_large": lambda: dpviz.encode_large(rows, SCHEMA),
         "propose_schema": lambda: dpviz.propose_schema(rows).feature_names,  # it is there to say what it reads
-        "read_csv": lambda: dpviz.read_csv(rows),
         "read_table": lambda: dpviz.read_table(rows),
         "open_table": lambda: dpviz.open_table(rows, SCHEMA),
         "sweep": lambda: dpviz.sweep(["pf-tree"], rows, epsilon=[1]),
@@ -157,7 +156,7 @@ def asked_of_the_library(rows: Any) -> dict[str, Callable[[], Any]]:
         "NumericTarget": lambda: dpviz.NumericTarget("num", 0, rows),
         "EncodedDataset": lambda: dpviz.EncodedDataset(rows, rows, rows),
         "FitRequest": lambda: dpviz.FitRequest.of("pf-tree", epsilon=rows).fit(rows),
-        "RawTable": lambda: dpviz.read_csv(csv_of(CLEAN)).column(rows),
+        "RawTable": lambda: dpviz.read_table(csv_of(CLEAN)).column(rows),
         "Register": lambda: dpviz.open_register(rows).data_sets(),
         "open_register": lambda: dpviz.open_register(rows).release("clinic", "pf-tree", rows, epsilon=1),
         "export_names": lambda: dpviz.export_names(),
@@ -261,7 +260,7 @@ def test_no_command_prints_a_cell(ending, tmp_path, capsys):
 
 
 def test_what_holds_rows_prints_itself_in_a_few_lines_without_one():
-    raw = dpviz.read_csv(csv_of(spoiled("cat", CANARY)))
+    raw = dpviz.read_table(csv_of(spoiled("cat", CANARY)))
     frame = dpviz.read_table(csv_of(spoiled("num", NUMBER)))
     data = dpviz.encode(frame, SCHEMA.declare("num", high=9999))
     grown = dpviz.audit("pf-tree", seed=0, pair=(data.take(slice(0, 29), share=1.0), data), draws=4)
@@ -279,7 +278,7 @@ def test_what_holds_rows_prints_itself_in_a_few_lines_without_one():
 
 def test_the_canary_of_an_audit_does_not_print_itself():
     schema = dpviz.Schema((dpviz.CategoricalFeature("cat", ("a", CANARY)),), dpviz.ClassTarget("y", ("n", "p")), n_public=30)
-    rows = dpviz.encode(dpviz.read_csv(b"cat,y\n" + b"a,n\n" * 9 + f"{CANARY},p\n".encode()), schema)
+    rows = dpviz.encode(dpviz.read_table(b"cat,y\n" + b"a,n\n" * 9 + f"{CANARY},p\n".encode()), schema)
     found = dpviz.audit("pf-tree", seed=0, pair=(rows.take(slice(0, 9), share=1.0), rows), draws=4)
     assert CANARY in dict(found.canary).values()
     assert traces(repr(found)) == []

@@ -177,8 +177,7 @@ def asked_with(text: str, folder: Path) -> dict[str, Callable[[], object]]:
     result = dpviz.fit("pf-tree", frame, schema=SCHEMA, epsilon=1, seed=0)
     return {
         "read_table": lambda: dpviz.read_table(text),
-        "read_csv": lambda: dpviz.read_csv(text),
-        "read_csv, a path": lambda: dpviz.read_csv(Path(text)),
+        "read_table, a path": lambda: dpviz.read_table(Path(text)),
         "encode": lambda: dpviz.encode(text, SCHEMA),
         "encode_large": lambda: dpviz.encode_large(text, SCHEMA),
         "propose_schema": lambda: dpviz.propose_schema(text),

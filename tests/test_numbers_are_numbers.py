@@ -61,7 +61,7 @@ ODD += (
 
 def rows(**how) -> dpviz.table.dataset.EncodedDataset:
     text = "who,x,y\n" + "".join(f"{k},{k % 10},{'np'[k % 2]}\n" for k in range(40))
-    return dpviz.encode(dpviz.read_csv(text.encode()), SCHEMA, **how)
+    return dpviz.encode(dpviz.read_table(text.encode()), SCHEMA, **how)
 
 
 @cache
@@ -174,7 +174,6 @@ ASKED = {
     "stream_of": (lambda **how: dpviz.stream_of(data(), data(), "x", **how), ("share",), {}),
     "train_on_stream": (stream, ("epsilon", "delta", "max_depth", "seed"), NO_DELTA),
     "train_federated": (federated, ("epsilon", "delta", "max_depth", "seed", "public_seed"), {"seed": (None,)} | NO_DELTA),
-    "read_csv": (lambda **how: dpviz.read_csv(b"a,b\n1,2\n", **how), ("max_bytes", "max_rows", "max_columns"), {}),
     "read_table": (lambda **how: dpviz.read_table(b"a,b\n1,2\n", **how), ("max_bytes", "max_rows", "max_columns"), {}),
 }
 

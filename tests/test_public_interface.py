@@ -20,7 +20,7 @@ CSV = b"age,colour,income\n" + b"".join(
 )
 
 PROMISED = {
-    "read_csv", "read_table", "propose_schema", "load_sample", "load_schema", "save_schema", "encode", "encode_large",
+    "read_table", "propose_schema", "load_sample", "load_schema", "save_schema", "encode", "encode_large",
     "fit", "learner_names", "model_from_json", "exact_trace", "train_federated", "stream_of", "train_on_stream", "Stream",
     "CategoricalFeature", "NumericFeature", "ClassTarget", "NumericTarget", "Schema", "FitResult", "ExactTrace",
     "PrivacyLoss", "DpvizError", "EncodedDataset", "FitRequest", "Parameter", "RawTable", "Register", "TestReport",
@@ -56,7 +56,7 @@ def test_a_file_is_read_by_whatever_is_called_first():
 def test_the_walk_from_a_file_to_a_file(tmp_path):
     path = tmp_path / "people.csv"
     path.write_bytes(CSV)
-    read = dpviz.read_csv(path)
+    read = dpviz.read_table(path)
     schema = dpviz.propose_schema(read, target="income").declare("age", low=18, high=90)
     dpviz.save_schema(schema, tmp_path / "people.schema.json")
     assert dpviz.load_schema(tmp_path / "people.schema.json") == schema
@@ -77,7 +77,7 @@ def test_the_walk_from_a_file_to_a_file(tmp_path):
 
 def test_an_error_says_what_where_and_what_to_do():
     with pytest.raises(dpviz.DpvizError) as problem:
-        dpviz.propose_schema(dpviz.read_csv(CSV), target="wealth")
+        dpviz.propose_schema(dpviz.read_table(CSV), target="wealth")
     assert problem.value.what == "table has no column 'wealth' among its 3."
     assert problem.value.remedy
 
@@ -85,14 +85,14 @@ def test_an_error_says_what_where_and_what_to_do():
 def test_without_a_seed_it_is_a_release():
     features = (dpviz.NumericFeature("age", 0, 120), dpviz.CategoricalFeature("colour", ("red", "green", "blue")))
     declared = dpviz.Schema(features, dpviz.ClassTarget("income", ("low", "high")))
-    result = dpviz.fit("pf-tree", dpviz.encode(dpviz.read_csv(CSV), declared), epsilon=1.0, depth=1)
+    result = dpviz.fit("pf-tree", dpviz.encode(dpviz.read_table(CSV), declared), epsilon=1.0, depth=1)
     assert result.released
     assert result.seed is None
 
 
 @pytest.mark.filterwarnings("ignore::dpviz.errors.PublicValuesWarning")
 def test_with_anything_read_from_the_rows_it_is_none():
-    data = dpviz.encode(dpviz.read_csv(CSV), dpviz.propose_schema(dpviz.read_csv(CSV), target="income"))
+    data = dpviz.encode(dpviz.read_table(CSV), dpviz.propose_schema(dpviz.read_table(CSV), target="income"))
     result = dpviz.fit("pf-tree", data, epsilon=1.0, depth=1)
     assert (result.released, result.seed) == (False, None)
     assert "was read from the data." in result.not_released_because
@@ -126,7 +126,7 @@ def rows_of(raw: bytes) -> dpviz.EncodedDataset:
 
 def test_what_a_call_returns_prints_a_few_lines_and_no_cell():
     data = rows_of(CSV)
-    for thing in (_result(), data, data.schema, *data.schema.features, dpviz.read_csv(CSV), dpviz.parameters("pf-tree")[0]):
+    for thing in (_result(), data, data.schema, *data.schema.features, dpviz.read_table(CSV), dpviz.parameters("pf-tree")[0]):
         assert len(repr(thing)) < 800
         assert "green" not in repr(thing)
     assert "low=<read from the data>" in repr(data.schema.features[0])

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpviz.errors import DpvizError, ParameterError, SchemaError
-from dpviz.io.csv import read_csv
+from dpviz.io.csv import read_lines
 from dpviz.io.csv_text import csv_text, unguarded
 from dpviz.io.limits import LARGEST_SCHEMA
+from dpviz.io.options import ReadOptions
 from dpviz.io.text import Source, name_of, read_bytes
 from dpviz.table.column_draft import MIDDLE, ColumnDraft, Use, feature_of, number_in, of_column, target_of
 from dpviz.table.dates import ORDERS, PARTS
@@ -94,7 +95,8 @@ def read_codebook(source: Source, *, target: str | None = None) -> Codebook:
         remedy = "Give CSV with a line per column, as a spreadsheet saves it; load_schema reads a schema in JSON."
         raise SchemaError(f"This is {kind}, not a codebook.", remedy=remedy)
     # It is public, so a cell in quotes may hold several lines. A line per column of the table.
-    table = read_csv(raw, name=name_of(source, None), row_wise=False, max_rows=20_000, max_columns=200)
+    table = read_lines(raw, ReadOptions(name_of(source, None), max_rows=20_000, max_columns=200, by_record=True))
+    warn_of(table.notes)
     names = [name.lower() for name in table.names]
     if strange := [place for place, name in enumerate(names, start=1) if name not in COLUMNS]:
         # by its place: rows given by mistake may have no header

@@ -24,24 +24,21 @@ from itertools import chain, count, islice, repeat
 import numpy as np
 
 from dpviz.errors import TableError
-from dpviz.io.limits import MAX_BYTES, MAX_COLUMNS, MAX_ROWS, require_rows
+from dpviz.io.limits import require_rows
 from dpviz.io.options import ReadOptions
 from dpviz.io.text import (
     LINES_AT_ONCE,
     LONGEST_LINE,
     UNREADABLE,
     UTF8_MARK,
-    Source,
     checked_encoding,
     encoding_of,
     lines_of,
-    name_of,
-    read_text,
+    plain_text,
 )
-from dpviz.progress import Progress, Stop, watched
 from dpviz.table.cells import MARKS_OF, Marks, clean, parse_numbers
 from dpviz.table.columns import Column
-from dpviz.table.notes import Doubt, warn_of
+from dpviz.table.notes import Doubt
 from dpviz.table.raw import ROW_NAMES, RawTable
 from dpviz.table.schema import LONGEST_NAME
 
@@ -69,65 +66,9 @@ _SEPARATOR = re.compile(rb'"?sep=([,;\t|])"?', re.IGNORECASE)
 csv.field_size_limit(max(csv.field_size_limit(), LONGEST_LINE))  # of Python: 131,072
 
 
-def read_csv(
-    source: Source,
-    *,
-    name: str | None = None,
-    names: Sequence[str] | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    row_wise: bool = True,
-    rename_duplicates: bool = False,
-    max_bytes: int = MAX_BYTES,
-    max_rows: int = MAX_ROWS,
-    max_columns: int = MAX_COLUMNS,
-    progress: Progress | None = None,
-    stop: Stop | None = None,
-) -> RawTable:
-    """Read a table of text.
-
-    Parameters
-    ----------
-    source : str, Path, bytes or binary file
-        .csv or .csv.gz. Private rows.
-    name : str, optional
-        What messages call the table; the file name by default.
-    names : sequence of str, optional
-        Column names of a file without a header. By default the first line holds them.
-    delimiter : str, optional
-        Comma, semicolon, tab or vertical bar; by default the one that divides the header line best.
-    encoding : str, optional
-        By default UTF-8, or Windows-1252 where the header line is no UTF-8. One of `dpviz.io.text.ENCODINGS`.
-    row_wise : bool
-        False lets a cell in quotes span lines, so that one row can change others: only for rows that are not private. Nothing
-        can be released from such a table.
-    rename_duplicates : bool
-        True tells columns of the same name apart ("age", "age (2)") instead of refusing them. Only the header line counts.
-    max_bytes, max_rows, max_columns : int
-        Limits, checked before memory is spent; `max_bytes` holds before and after unpacking, `max_rows` counts lines. By
-        default they follow from the memory there is (`dpviz.io.limits`).
-    progress : callable (share in [0, 1]), optional
-        Told how much of the file is read.
-    stop : callable or Event, optional
-        Ends the reading with Cancelled.
-
-    Raises
-    ------
-    TableError
-        The file is no table of text, or is larger than the limits; `code`, `row` and `column` say what and where.
-    """
-    given = None if names is None else tuple(names)
-    limits, told = (max_bytes, max_rows, max_columns), watched(progress, stop)
-    asked = ReadOptions(name_of(source, name), *limits, given, delimiter, encoding, rename=rename_duplicates, step=told)
-    asked = replace(asked, by_record=not row_wise)
-    table = read_lines(source, asked)
-    warn_of(table.notes)
-    return table
-
-
-def read_lines(source: Source, options: ReadOptions) -> RawTable:
-    """As `read_csv`; `by_record` lets a cell in quotes span lines."""
-    raw, notes = read_text(source, has_header=options.names is None, max_bytes=options.max_bytes)
+def read_lines(raw: bytes, options: ReadOptions) -> RawTable:
+    """The table of a text; raises TableError. `by_record` lets a cell in quotes span lines."""
+    raw, notes = (raw, ()) if options.names is not None else plain_text(raw)
     header = find_header(raw, options)
     n_lines = raw.count(b"\n", header.end)  # blank ones included
     require_rows(n_lines, options.max_rows, "lines")

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 from dpviz.errors import UnknownName
 from dpviz.installation import bundled
-from dpviz.io.csv import read_csv
 from dpviz.io.schemas import load_schema
+from dpviz.io.tables.read import read_table
 from dpviz.table.proposal import propose_schema, rounded_count
 from dpviz.table.raw import RawTable
 from dpviz.table.role import DataRole
@@ -73,7 +73,7 @@ def load_sample(name: str) -> tuple[RawTable, Schema]:
         raise UnknownName("sample", name, names)
     if name in _TARGETS:
         return _from_scikit_learn(name, _TARGETS[name])
-    return read_csv(bundled(f"data/{name}.csv.gz"), name=name), load_schema(bundled(f"data/{name}.schema.json"))
+    return read_table(bundled(f"data/{name}.csv.gz"), name=name), load_schema(bundled(f"data/{name}.schema.json"))
 
 
 def _from_scikit_learn(name: str, target: str) -> tuple[RawTable, Schema]:
@@ -83,7 +83,7 @@ def _from_scikit_learn(name: str, target: str) -> tuple[RawTable, Schema]:
     bunch = getattr(datasets, f"load_{name.replace('-', '_')}")(as_frame=True)
     classes = tuple(map(str, bunch.target_names))
     frame = bunch.data.assign(**{target: [classes[code] for code in bunch.target]})
-    table = read_csv(frame.to_csv(index=False).encode(), name=name)
+    table = read_table(frame.to_csv(index=False).encode(), name=name)
     return table, _documented(table, target).declare(target, classes=classes).declare(n_public=rounded_count(table.n_rows))
 
 

@@ -88,20 +88,13 @@ def name_of(source: Source, name: str | None) -> str:
     return Path(path).name if isinstance(path, (str, Path)) else "table"
 
 
-def read_text(source: Source, *, has_header: bool, max_bytes: int) -> tuple[bytes, tuple[str, ...]]:
-    """(the bytes of a text whose lines end with a line feed, notes).
-
-    Without a header the first bytes belong to a row, so they decide nothing: a file is unpacked when its name ends in .gz, and
-    other kinds of file become lines that fit no column. At most `max_bytes` + 1 bytes are ever unpacked.
-    Raises TableError for no file, a damaged archive, another kind of file, or too many bytes.
-    """
-    refuse_other_endings(name_of(source, None))
-    raw, notes = read_bytes(source, max_bytes), list[str]()
-    if raw.startswith(GZIP) if has_header else name_of(source, None).endswith(".gz"):
-        raw = gunzip(raw, max_bytes)
-    if not has_header:
-        return raw, ()
-    _refuse_other_kinds(raw)
+def plain_text(raw: bytes) -> tuple[bytes, tuple[str, ...]]:
+    """(a text with a header as one whose lines end with a line feed, notes); raises TableError for another kind of file."""
+    notes = list[str]()
+    begin = raw[:_MOST_LOOKED_AT].removeprefix(UTF8_MARK)
+    for kind, (_, pattern) in _OTHER_KINDS.items():
+        if re.match(pattern, begin, re.DOTALL):
+            raise _other_kind(kind)
     if raw.startswith(UTF16_MARKS):
         raw = raw.decode("utf-16", "replace").encode("utf-8")
         notes.append("Read as UTF-16.")
@@ -203,13 +196,6 @@ def refuse_other_endings(file_name: str) -> None:
     """Raise TableError where the ending of a name, which is public, says that the file is no table of text."""
     for kind, (endings, _) in _OTHER_KINDS.items():
         if endings and file_name.lower().endswith(tuple(endings.split())):
-            raise _other_kind(kind)
-
-
-def _refuse_other_kinds(raw: bytes) -> None:
-    begin = raw[:_MOST_LOOKED_AT].removeprefix(UTF8_MARK)
-    for kind, (_, pattern) in _OTHER_KINDS.items():
-        if re.match(pattern, begin, re.DOTALL):
             raise _other_kind(kind)
 
 

@@ -1,6 +1,6 @@
 """CSV files in pieces that end where lines end, each through our own reader of lines: what becomes of a line depends on no other.
 
-The header decides the names, the delimiter and the encoding, as in `read_csv`; the pieces are read as files without a header.
+The header decides the names, the delimiter and the encoding, as in `read_lines`; the pieces are read as files without a header.
 """
 
 import gzip
@@ -17,7 +17,7 @@ import numpy as np
 from dpviz.errors import TableError
 from dpviz.io.csv import MOST_ABOVE, find_header, read_lines
 from dpviz.io.options import ReadOptions
-from dpviz.io.text import LONGEST_LINE, read_text
+from dpviz.io.text import LONGEST_LINE, plain_text
 from dpviz.progress import Progress
 from dpviz.rows.sources import Batches
 from dpviz.table.raw import RawTable
@@ -34,7 +34,7 @@ def csv_batches(path: Path, options: ReadOptions) -> Batches:
     """A CSV file, also packed as .gz; raises TableError."""
     with _opened(path) as (_, file):
         head = b"" if options.names is not None else _head(file)
-    raw, notes = read_text(head, has_header=options.names is None, max_bytes=len(head))
+    raw, notes = plain_text(head)
     if notes:
         what = "UTF-16, and lines that end with carriage returns alone, are not read in pieces."
         raise TableError("encoding", what, remedy="Save the file as CSV in UTF-8, with line feeds.")

@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from dpviz.app import state
-from dpviz.io.csv import read_csv
+from dpviz.io.tables.read import read_table
 from dpviz.table.proposal import propose_schema
 from dpviz.table.role import DataRole
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
@@ -55,17 +55,17 @@ def skewed() -> bytes:
 def use(name: str) -> None:
     """Put the table of this name into use."""
     if name == "wide":
-        table = read_csv(wide(), name="wide")
+        table = read_table(wide(), name="wide")
         state.use(DataRole.SIMULATED, "Wide", table, propose_schema(table, "state").declare(n_public=5000))
     elif name == "few":
-        state.use(DataRole.SIMULATED, "Few", read_csv(few(), name="few"), WARD.declare(n_public=60))
+        state.use(DataRole.SIMULATED, "Few", read_table(few(), name="few"), WARD.declare(n_public=60))
     elif name == "skewed":
-        table = read_csv(skewed(), name="skewed")
+        table = read_table(skewed(), name="skewed")
         schema = propose_schema(table, "cost").declare(n_public=5000).declare("cost", low=0, high=5000)
         state.use(DataRole.SIMULATED, "Skewed", table, schema)
     else:
         rows = "\n".join(["age,stays,ward,outcome", *("40,2,north,home", "70,6,south,readmitted") * 20]).encode()
-        state.use(DataRole.PRIVATE, "Ward", read_csv(rows, name="ward"), WARD)
+        state.use(DataRole.PRIVATE, "Ward", read_table(rows, name="ward"), WARD)
 
 
 if "loaded" not in st.session_state and st.query_params.get("data") in ("wide", "private", "few", "skewed"):

@@ -102,7 +102,7 @@ def test_from_a_messy_csv_to_a_file_that_predicts_what_the_tree_predicts(page: A
     assert document["privacy"]["guarantee"]["epsilon"] == 2.5
     nothing_says_guaranteed(page)
 
-    data = dpviz.encode(dpviz.read_csv(messy_csv), schema_from_dict(document["schema"]))
+    data = dpviz.encode(dpviz.read_table(messy_csv), schema_from_dict(document["schema"]))
     seed = document["privacy"]["noise"]["seed"]
     train, _ = data.split(TEST_SHARE, seed=0)  # the tree on screen is tested on the others
     again = dpviz.fit(document["learner"]["name"], replace(train, schema=data.schema), epsilon=2.5, max_depth=4, seed=seed)

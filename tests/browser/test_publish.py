@@ -156,7 +156,7 @@ def test_private_rows_from_declaring_to_the_cap(page: Any, app: str, patients: t
     document = json.loads(text)
     assert document["privacy"]["noise"] == {"source": "release"}
     assert not re.search(r"(?<![0-9a-f.])903(?![0-9a-f.])", text)  # as a number of its own, not in the digits of another
-    data = dpviz.encode(dpviz.read_csv(patients[0]), schema_from_dict(document["schema"]))
+    data = dpviz.encode(dpviz.read_table(patients[0]), schema_from_dict(document["schema"]))
     assert (dpviz.model_from_json(text).predict(data) == data.target).mean() > 0.9
     assert len(Register().releases("ward patients")) == 1
     cap_is_not_raised_by_a_click(page)

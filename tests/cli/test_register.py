@@ -58,7 +58,7 @@ def test_a_release_is_entered_and_listed_and_its_file_predicts_and_beyond_the_ca
     assert code == 0
     assert "Release   number 1, epsilon = 1.5 (add/remove one household, up to 3 rows)\n" in said
     assert "Left      epsilon = 1.5 (add/remove one household, up to 3 rows)\n" in said
-    data = dpviz.encode(dpviz.read_csv(table), dpviz.load_schema(schema))
+    data = dpviz.encode(dpviz.read_table(table), dpviz.load_schema(schema))
     assert len(dpviz.model_from_json((tmp_path / "tree.json").read_text()).predict(data)) == data.n_rows
     _, listed, _ = run("register", "list", "--register", register)
     assert "up to 3 rows)  tree.json" in listed

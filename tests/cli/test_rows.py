@@ -23,7 +23,7 @@ def test_a_schema_is_the_proposal_with_every_value_marked(run, refused, table, t
     out = tmp_path / "s.json"
     code, said, heard = run("schema", table, "--target", "label", "--out", out)
     assert code == 0
-    assert dpviz.load_schema(out) == dpviz.propose_schema(dpviz.read_csv(table), "label")
+    assert dpviz.load_schema(out) == dpviz.propose_schema(dpviz.read_table(table), "label")
     assert "Warning: 7 values of the schema were read from the data, not declared" in heard
     assert "No --target" not in heard
     assert said == f"Target    label\nFeatures  2\nFile      {out}\n"

@@ -40,7 +40,7 @@ def swept(table, schema, tmp_path):
 @pytest.mark.usefixtures("workers_run_in")
 def test_the_file_holds_the_frame_to_the_last_digit_and_no_row_of_the_data(run, swept, table, schema):
     arguments, out = swept
-    data = dpviz.encode(dpviz.read_csv(table), dpviz.load_schema(schema))
+    data = dpviz.encode(dpviz.read_table(table), dpviz.load_schema(schema))
     frame = dpviz.sweep(["pf-tree", "cart"], data, epsilon=[0.5, 5.0], max_depth=[2, 3], folds=2, repeats=3)
     for workers in ("1", "2"):
         code, said, heard = run(*arguments, "--workers", workers, "--force")

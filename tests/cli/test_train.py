@@ -16,7 +16,7 @@ def test_the_written_tree_predicts_as_the_model_does(run, table, schema, tmp_pat
     code, said, _ = run("train", table, "--schema", schema, "--epsilon", "1", "--max-depth", "3", "--seed", "5", "--out", out)
     assert code == 0
     assert "simulation with seed 5, not a release" in said
-    data = dpviz.encode(dpviz.read_csv(table), dpviz.load_schema(schema))
+    data = dpviz.encode(dpviz.read_table(table), dpviz.load_schema(schema))
     result = dpviz.fit("pf-tree", data, epsilon=1, max_depth=3, seed=5)
     written = dpviz.model_from_json(out.read_text(encoding="utf-8"))
     assert (written.predict(data) == result.model.predict(data)).all()
@@ -95,7 +95,7 @@ def test_a_violated_claim_and_a_learner_without_privacy_are_shown_as_such(run, t
 
 def test_a_schema_without_a_row_count_names_both_remedies(refused, run, table, tmp_path):
     own = tmp_path / "s.json"
-    dpviz.Schema(dpviz.propose_schema(dpviz.read_csv(table)).features, dpviz.ClassTarget("label", ("no", "yes"))).save(own)
+    dpviz.Schema(dpviz.propose_schema(dpviz.read_table(table)).features, dpviz.ClassTarget("label", ("no", "yes"))).save(own)
     args = ("train", table, "--schema", own, "--epsilon", "1", "--out", tmp_path / "tree.json")
     error = refused(*args)
     assert "n_public: The learner 'pf-tree' needs a public row count" in error
@@ -153,7 +153,7 @@ def test_a_number_is_learned_and_its_file_predicts_it(run, tmp_path):
         assert f"({learner})" in said
         model = dpviz.model_from_json(out.read_text(encoding="utf-8"))
         assert model.schema.target.name == "rent"
-        assert model.predict(dpviz.encode(dpviz.read_csv(rents), model.schema)).dtype == float
+        assert model.predict(dpviz.encode(dpviz.read_table(rents), model.schema)).dtype == float
 
 
 def with_persons(tmp_path, rows=90):

@@ -100,7 +100,7 @@ def is_whole(table: RawTable | None) -> None:
 
 
 def read_as_text(text: bytes) -> None:
-    is_whole(attempt(lambda: dpviz.read_csv(text, max_bytes=100_000)))
+    is_whole(attempt(lambda: dpviz.read_table(text, max_bytes=100_000)))
 
 
 def read_as_file(content: bytes) -> None:
@@ -109,7 +109,7 @@ def read_as_file(content: bytes) -> None:
 
 def encode_text(text: bytes) -> None:
     """By a schema that is proposed and by those that were declared."""
-    table = attempt(lambda: dpviz.read_csv(text, max_bytes=100_000))
+    table = attempt(lambda: dpviz.read_table(text, max_bytes=100_000))
     for known in (attempt(dpviz.propose_schema, table), *schemas()) if table else ():
         data = attempt(dpviz.encode, table, known) if known else None
         assert data is None or data.n_rows <= table.n_rows

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 from dpviz.errors import DpvizError, ReadingWarning, TableError
 from dpviz.io import csv as module
-from dpviz.io.csv import read_csv, read_lines, told_apart
+from dpviz.io.csv import read_lines, told_apart
 from dpviz.io.csv_text import csv_text, frame_csv, harmless
 from dpviz.io.options import ReadOptions
+from dpviz.io.tables.read import read_table
 from dpviz.rows.opening import encode_large
 from dpviz.table.encode import encode
 from dpviz.table.proposal import propose_schema
@@ -25,7 +26,8 @@ from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, 
 from tests.support.examples import examples
 from tests.support.outcomes import cells, problem_of
 
-problem = partial(problem_of, read_csv)
+problem = partial(problem_of, read_table)
+BY_RECORD = ReadOptions("t", by_record=True)
 
 
 def outcome_of(make, *given):
@@ -37,7 +39,7 @@ def outcome_of(make, *given):
 
 
 def test_a_plain_file_becomes_dictionary_encoded_columns():
-    table = read_csv(b"a,b\n1,x\n2,y\n 1 ,x\n")
+    table = read_table(b"a,b\n1,x\n2,y\n 1 ,x\n")
     assert table.names == ("a", "b")
     assert table.columns[0].texts == ("1", "2")
     assert table.columns[0].codes.tolist() == [0, 1, 0]
@@ -64,15 +66,15 @@ def test_a_plain_file_becomes_dictionary_encoded_columns():
     ],
 )
 def test_a_text_is_read_line_by_line(text, found):
-    assert cells(read_csv(text if isinstance(text, bytes) else text.encode())) == found
+    assert cells(read_table(text if isinstance(text, bytes) else text.encode())) == found
 
 
 def test_cells_in_quotes_span_lines_only_where_rows_need_not_stand_alone():
     text = b'a,b\n"line 1\nline 2",x\n3,4\n'
-    joined = read_csv(text, row_wise=False)
+    joined = read_lines(text, BY_RECORD)
     assert cells(joined) == [["line 1\nline 2", "x"], ["3", "4"]]
     assert "span lines" in joined.not_row_wise
-    table = read_csv(text)
+    table = read_table(text)
     assert (cells(table), table.not_row_wise) == ([['line 2"', "x"], ["3", "4"]], "")
 
 
@@ -91,8 +93,7 @@ def test_what_programs_add_to_lines_is_read_by_line(mark: str):
     ]:
         for codec in ("utf-8", "utf-8-sig", "utf-16"):
             text = "\n".join([header, *rows]).replace(",", mark).encode(codec)
-            for by_line in (True, False):
-                table = read_csv(text, row_wise=by_line)
+            for table in (read_table(text), read_lines(text, BY_RECORD)):
                 assert (table.names, cells(table)) == (("a", "b", "y"), SAME)
 
 
@@ -128,7 +129,7 @@ def test_the_line_that_holds_the_declared_names_is_the_header(names: str, tmp_pa
     ],
 )
 def test_names_are_those_of_the_line_or_as_asked(text, how, names):
-    assert read_csv(text.encode(), **how).names == names
+    assert read_table(text.encode(), **how).names == names
     assert told_apart(["n"] * 16_384)[-1] == "n (16384)", "in time that grows with the header"
 
 
@@ -151,7 +152,7 @@ def test_names_are_those_of_the_line_or_as_asked(text, how, names):
 )
 def test_lines_that_cannot_be_meant_so_are_doubted_with_their_cause(text: str, words: str):
     with pytest.warns(ReadingWarning, match=words):
-        read_csv(text.encode())
+        read_table(text.encode())
 
 
 @pytest.mark.parametrize("mark", [",", ";", "\t"])
@@ -160,34 +161,34 @@ def test_names_of_rows_are_read_where_every_line_has_one_cell_more_and_nothing_i
     lines = ['"age","y"', *(f'"r{k}",{k},"{"np"[k % 2]}"' for k in range(9)), ""]
     text = "\n".join(lines).replace(",", mark).encode()
     with pytest.warns(ReadingWarning, match="Every line has one cell more than the first line.*Give the names of the columns"):
-        table = read_csv(text)
+        table = read_table(text)
     assert (table.names[1:], table.n_rows, table.columns[0].texts[0]) == (("age", "y"), 9, "r0")
     assert "looked at all lines" in table.not_row_wise
     assert propose_schema(table, "y").feature_names == ("age",)
     schema = Schema((NumericFeature("age", 0, 9),), ClassTarget("y", ("n", "p")))
     assert encode(table, schema).not_row_wise
     assert encode(text, schema).n_rows == 0
-    named = encode(read_csv(text, names=("row", "age", "y"), delimiter=mark), schema)
+    named = encode(read_table(text, names=("row", "age", "y"), delimiter=mark), schema)
     assert (named.n_rows, named.not_row_wise, named.report.malformed) == (9, "", 1)
     with pytest.warns(ReadingWarning, match="Most lines have one cell more"):
-        assert read_csv(text + f"1{mark}n\n".encode()).n_rows == 1
+        assert read_table(text + f"1{mark}n\n".encode()).n_rows == 1
 
 
 def test_a_row_of_marks_for_missing_alone_is_a_row_since_a_category_may_be_called_so():
     for mark in ["NA", "?", "null", "NaN", "N/A"]:
         schema = Schema((CategoricalFeature("a", (mark, "x")),), ClassTarget("b", (mark, "y")))
-        data = encode(read_csv(f"a,b\n{mark},{mark}\nx,y\n,\n".encode()), schema)
+        data = encode(read_table(f"a,b\n{mark},{mark}\nx,y\n,\n".encode()), schema)
         assert data.columns[0].tolist() == data.target.tolist() == [0, 1]
         assert data.report.rows_read == 2
 
 
 def test_what_was_assumed_is_noted_without_a_cell():
-    assert read_csv(b"a;b\n1;2\n").notes == ("Cells are separated by semicolons.",)
-    assert read_csv(b"a , b\n1,2\n").notes == ("Blanks around column names were removed.",)
-    assert read_csv(b"a,b\n1,2\n,\n,\n").notes == ("Skipped 2 rows without any value.",)
-    assert "Decimal commas" in read_csv(b"x;y\n1,5;2,5\n").remarks[0][1]
-    assert "thousands" in read_csv(b'x;y\n"1,500";a\n12.5;b\n').remarks[1][1]
-    (_, note), *_ = read_csv(b"a,b\n1,x\nmore,y\n2,z\n").remarks
+    assert read_table(b"a;b\n1;2\n").notes == ("Cells are separated by semicolons.",)
+    assert read_table(b"a , b\n1,2\n").notes == ("Blanks around column names were removed.",)
+    assert read_table(b"a,b\n1,2\n,\n,\n").notes == ("Skipped 2 rows without any value.",)
+    assert "Decimal commas" in read_table(b"x;y\n1,5;2,5\n").remarks[0][1]
+    assert "thousands" in read_table(b'x;y\n"1,500";a\n12.5;b\n').remarks[1][1]
+    (_, note), *_ = read_table(b"a,b\n1,x\nmore,y\n2,z\n").remarks
     assert ("'1'" in note.example, "'more'" in note.example, "more" in note) == (True, True, False)
 
 
@@ -195,18 +196,18 @@ def test_rows_beyond_one_chunk_keep_their_order_wherever_the_end_falls():
     for count in [1022, 1023, 1024, 1025, 30_000]:
         rows = [[str(i), str(i % 7)] for i in range(count)]
         text = "a,b\n" + "\n".join(map(",".join, rows))
-        assert cells(read_csv(text.encode())) == rows
-        with_quote = read_csv(f'{text}\n1,"2\n'.encode())
+        assert cells(read_table(text.encode())) == rows
+        with_quote = read_table(f'{text}\n1,"2\n'.encode())
         assert (with_quote.n_rows, with_quote.n_malformed) == (count, 1)
 
 
 def test_a_malformed_line_is_left_out_counted_and_noted(monkeypatch):
     for line in [b"1", b"1,2,3", b'1,"2', b'"1,2', b"1,\r2", b'"' + b"x," * 70_000]:
-        table = read_csv(b"a,b\n1,2\n" + line + b"\n3,4\n")
+        table = read_table(b"a,b\n1,2\n" + line + b"\n3,4\n")
         assert (cells(table), table.n_malformed) == ([["1", "2"], ["3", "4"]], 1)
         assert "1 line was left out" in table.notes[0]
     monkeypatch.setattr(module, "LONGEST_LINE", 10)
-    table = read_csv(b"a,b\n" + b"," * 11 + b"\n1,2\n")
+    table = read_table(b"a,b\n" + b"," * 11 + b"\n1,2\n")
     assert (cells(table), table.n_malformed) == ([["1", "2"]], 1)
 
 
@@ -257,7 +258,7 @@ def test_each_problem_is_typed_located_and_quotes_nothing(text, how, code, row, 
 
 
 def test_limits_are_inclusive():
-    assert read_csv(ROWS, max_bytes=len(ROWS), max_rows=3, max_columns=2).n_rows == 3
+    assert read_table(ROWS, max_bytes=len(ROWS), max_rows=3, max_columns=2).n_rows == 3
 
 
 COMMAS = b"," * 3_000_000
@@ -271,7 +272,7 @@ def test_no_line_costs_much_more_memory_than_cells_of_one_line():
         (b"a,b\n" + (COMMAS[:500_000] + b"\n") * 30, "ok"),
     ]:
         tracemalloc.start()
-        found = outcome_of(read_csv, text)
+        found = outcome_of(read_table, text)
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert (found.code if isinstance(found, TableError) else "ok") == outcome
@@ -286,14 +287,14 @@ LETTERS = st.text(alphabet='ab1.,;\t|"\n\r \u00e9', max_size=80).map(str.encode)
 @examples(600)
 @given(st.binary() | st.binary().map(partial(gzip.compress, mtime=0)) | st.binary().map(lambda b: b"\xff\xfe" + b) | LETTERS)
 def test_arbitrary_bytes_are_a_table_or_a_dpviz_error(source):
-    outcome = outcome_of(read_csv, source)
+    outcome = outcome_of(read_table, source)
     if isinstance(outcome, DpvizError):
         assert outcome.remedy
     else:
         assert all(len(column.codes) == outcome.n_rows for column in outcome.columns)
         assert all(column.codes.max(initial=-1) == len(column.texts) - 1 for column in outcome.columns)
         if b'"' not in source and not source.startswith(b"\x1f"):  # no quote is open: a record is a line
-            by_record = read_csv(source, row_wise=False)
+            by_record = read_lines(source, BY_RECORD)
             assert (by_record.names, cells(by_record), by_record.left_out) == (outcome.names, cells(outcome), outcome.left_out)
 
 
@@ -301,7 +302,7 @@ def test_arbitrary_bytes_are_a_table_or_a_dpviz_error(source):
 def test_what_a_csv_writer_writes_is_read_back(rows):
     file = io.StringIO(newline="")
     csv.writer(file, quoting=csv.QUOTE_ALL).writerows([["c1", "c2", "c3"], *rows])
-    assert cells(read_csv(file.getvalue().encode(), row_wise=False)) == rows
+    assert cells(read_lines(file.getvalue().encode(), BY_RECORD)) == rows
 
 
 # --- tables that are written: no text of ours is a formula in somebody's spreadsheet

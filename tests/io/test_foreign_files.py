@@ -167,7 +167,7 @@ def test_a_quote_after_a_backslash_is_part_of_its_cell_also_where_rows_are_predi
 def test_a_line_that_a_backslash_spoils_is_left_out_alone_and_said_by_name():
     for line in ["1,a\\,b,n", '1,"a \\"b,n', '1,"a\\" b" c",n', "1,2,a\\,b,c\\,n"]:
         with pytest.warns(ReadingWarning, match="left out where a backslash stands before a quote or before what separates"):
-            table = dpviz.read_csv(f'x,job,y\n{line}\n2,ok,p\n3,"c \\"d\\"",n\n'.encode())
+            table = dpviz.read_table(f'x,job,y\n{line}\n2,ok,p\n3,"c \\"d\\"",n\n'.encode())
         assert (table.column("job").texts, table.n_malformed) == (("ok", 'c "d"'), 1)
 
 
@@ -196,13 +196,13 @@ def test_json_is_refused_by_name_and_brackets_in_a_header_are_none(tmp_path):
         for name in ["rows.jsonl", "rows.csv", "rows.csv.gz"]:
             path = tmp_path / name
             path.write_bytes(gzip.compress(text.encode()) if name.endswith("gz") else text.encode())
-            for read in (dpviz.read_table, dpviz.read_csv, lambda path: dpviz.encode(path, schema_of())):
+            for read in (dpviz.read_table, lambda path: dpviz.encode(path, schema_of())):
                 with pytest.raises(TableError, match="This is JSON, not CSV: save it as CSV or Parquet"):
                     read(path)
     with pytest.raises(TableError, match="This is JSON"):
         dpviz.read_table(tmp_path / "rows.jsonl", names=["a", "b"])
     for header in ["[id],[age]", "{id},{age}", "id,{age}", "[id]\tage"]:
-        assert dpviz.read_csv(f"{header}\n".encode()).n_rows == 0
+        assert dpviz.read_table(f"{header}\n".encode()).n_rows == 0
 
 
 # --- files that are no text
@@ -249,7 +249,7 @@ def test_other_kinds_of_files_are_called_by_their_name(kind, tmp_path):
     tried += [(name, begins)] if None not in (name, begins) else []
     for called, content in tried:
         (tmp_path / called).write_bytes(content)
-        for read in (dpviz.read_table, dpviz.read_csv, lambda path: dpviz.encode(path, schema_of())):
+        for read in (dpviz.read_table, lambda path: dpviz.encode(path, schema_of())):
             with pytest.raises(TableError, match=f"This is {kind}, not"):
                 read(tmp_path / called)
     if name is not None:
@@ -259,7 +259,7 @@ def test_other_kinds_of_files_are_called_by_their_name(kind, tmp_path):
 
 def test_what_begins_like_other_files_or_is_none_of_them():
     for name in ["ORCID", "ORC", "RDX", "RDA2", "FEA1", "BZhang", "Obj", "@relation", "---x", "X", "SQLite", "ustar"]:
-        assert dpviz.read_csv(f"{name},b\n1,2\n".encode()).names == (name, "b")
+        assert dpviz.read_table(f"{name},b\n1,2\n".encode()).names == (name, "b")
     for text in ["<html><table><tr><td>1</td></tr></table>", "<?xml version='1.0'?>\n<rows/>", "  <!DOCTYPE html>\n"]:
         with pytest.raises(TableError, match="HTML or XML") as caught:
             dpviz.read_table(text.encode())
@@ -272,9 +272,9 @@ def test_what_begins_like_other_files_or_is_none_of_them():
 def test_a_long_cell_is_read_up_to_the_limit_of_a_line():
     for length in [131_071, 131_072, 131_073, 1_000_000, 3_900_000]:
         for quote in ["", '"']:
-            table = dpviz.read_csv(f"x,y\n1,{quote}{'a' * length}{quote}\n2,b\n".encode())
+            table = dpviz.read_table(f"x,y\n1,{quote}{'a' * length}{quote}\n2,b\n".encode())
             assert ([len(text) for text in table.column("y").texts], table.n_malformed) == ([length, 1], 0)
-    table = dpviz.read_csv(f"x,y\n1,{'a' * 4_000_000}\n2,b\n".encode())
+    table = dpviz.read_table(f"x,y\n1,{'a' * 4_000_000}\n2,b\n".encode())
     assert table.column("y").texts == ("b",)
     assert "4,000,000 letters" in table.notes[0]
 

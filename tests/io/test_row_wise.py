@@ -20,7 +20,6 @@ import pytest
 
 import dpviz
 from dpviz.io import csv
-from dpviz.io.csv import read_csv
 from dpviz.io.options import ReadOptions
 from dpviz.io.tables.read import read_table
 from dpviz.io.text import ENCODINGS
@@ -103,7 +102,7 @@ FEW = {"large.duckdb": 5, "large.parquet": 12, "large.feather": 12}
 @cache
 def alone(row: tuple[Any, ...]) -> Encoded:
     """The row as the only one of a CSV file."""
-    return rows_of(dpviz.encode(read_csv(csv_bytes([row])), SCHEMA))
+    return rows_of(dpviz.encode(read_table(csv_bytes([row])), SCHEMA))
 
 
 def broken_tables(source: Callable[[Rows, Path], Encoded], n_tables: int, seed: int, folder: Path) -> list[Rows]:
@@ -173,7 +172,7 @@ def drawn_line(rng: np.random.Generator) -> bytes:
 def read_lines(header: bytes, lines: list[bytes], schema: Schema, **how: Any) -> Encoded:
     first = {"names": ["age", "town", "ok"]} if not header else {"rename_duplicates": header.endswith(b"age")}
     text = b"\n".join([header, *lines] if header else lines)
-    return rows_of(dpviz.encode(read_csv(text, **first, **how), schema))
+    return rows_of(dpviz.encode(read_table(text, **first, **how), schema))
 
 
 def broken_texts(n_tables: int, seed: int, read: Callable[..., Encoded] = read_lines, **fixed: Any) -> list[list[bytes]]:
@@ -245,7 +244,7 @@ def test_a_line_is_what_it_is_by_itself_in_every_form_of_text(form: str) -> None
 
 def class_counts(text: bytes) -> list[int]:
     schema = Schema((CategoricalFeature("town", ("São", "Rio")),), ClassTarget("ok", ("no", "yes")))
-    return dpviz.encode(read_csv(text), schema).class_counts().tolist()
+    return dpviz.encode(read_table(text), schema).class_counts().tolist()
 
 
 def test_neither_a_stray_quote_nor_bytes_of_another_encoding_reach_another_row() -> None:
@@ -256,4 +255,4 @@ def test_neither_a_stray_quote_nor_bytes_of_another_encoding_reach_another_row()
     for odd in (b"", b"\xe9" * 400 + b",no\n"):
         assert class_counts(b"town,ok\n" + odd + rows.encode()) == [300, 300]
     assert class_counts(b"town,ok\n") == [0, 0]
-    assert dpviz.encode(read_csv(b"", names=["age", "town", "ok"]), STRICT).class_counts().tolist() == [0, 0]
+    assert dpviz.encode(read_table(b"", names=["age", "town", "ok"]), STRICT).class_counts().tolist() == [0, 0]

@@ -7,11 +7,11 @@ from functools import partial
 import pytest
 
 from dpviz.errors import DpvizError
-from dpviz.io.csv import read_csv
+from dpviz.io.tables.read import read_table
 from dpviz.io.text import ENCODINGS
 from tests.support.outcomes import cells, problem_of
 
-problem = partial(problem_of, read_csv)
+problem = partial(problem_of, read_table)
 
 
 def test_paths_files_uploads_and_gzip_read_alike(tmp_path):
@@ -23,18 +23,18 @@ def test_paths_files_uploads_and_gzip_read_alike(tmp_path):
     upload.name = "upload.csv"
     upload.read()  # an upload that was read before
     with open(packed, "rb") as file:
-        tables = [read_csv(source) for source in (text, plain, str(packed), upload, file, gzip.compress(text))]
+        tables = [read_table(source) for source in (text, plain, str(packed), upload, file, gzip.compress(text))]
         assert not file.closed
     assert [cells(table) for table in tables] == [[["1", "x"], ["2", "y"]]] * 6
     assert [table.source for table in tables] == ["table", "t.csv", "t.csv.gz", "upload.csv", "t.csv.gz", "table"]
-    assert read_csv(text, name="mine").source == "mine"
+    assert read_table(text, name="mine").source == "mine"
 
 
 def test_what_is_no_file_or_a_damaged_one_is_refused(tmp_path):
     for path in (tmp_path / "absent.csv", tmp_path, "a\0b.csv", "x" * 5000):
         assert problem(path).code == "not-a-file"
     with pytest.raises(DpvizError, match="binary mode"):
-        read_csv(3)
+        read_table(3)
     packed = gzip.compress(b"a,b\n" + b"1,2\n" * 1000)
     for damaged in (packed[:-10], packed[:20] + b"\xff\xff" + packed[22:]):
         assert problem(damaged).code == "gzip"
@@ -48,20 +48,20 @@ def test_utf16_is_read_line_by_line():
         for odd in ("\ud800", "\udc00", "\ud800\ud800"):
             text = mark + f"a\tb\nö\t2{odd}\n{odd}\tx\n".encode(codec, "surrogatepass")
             spoiled = odd.replace("\ud800", "\ufffd").replace("\udc00", "\ufffd")
-            table = read_csv(text)
+            table = read_table(text)
             assert cells(table) == [["ö", f"2{spoiled}"], [spoiled, "x"]]
             assert "Read as UTF-16." in table.notes
         assert problem(text.removeprefix(mark)).code == "encoding", "without its mark"
 
 
 def test_the_header_line_decides_the_encoding_and_rows_do_not():
-    assert read_csv("a,b\n1,ä\n".encode("utf-8-sig")).names == ("a", "b")
-    table = read_csv("prénom,b\ncafé,5 €\n".encode("cp1252"))
+    assert read_table("a,b\n1,ä\n".encode("utf-8-sig")).names == ("a", "b")
+    table = read_table("prénom,b\ncafé,5 €\n".encode("cp1252"))
     assert (table.names, cells(table)) == (("prénom", "b"), [["café", "5 €"]])
     assert "Windows-1252" in table.notes[0]
-    table = read_csv("a,b\ncafé,1\n".encode() + "café,2\n".encode("cp1252"))
+    table = read_table("a,b\ncafé,1\n".encode() + "café,2\n".encode("cp1252"))
     assert cells(table) == [["café", "1"], ["caf\ufffd", "2"]]
-    assert cells(read_csv("a,b\ncafé,5 €\n".encode("cp1252"), encoding="windows-1252")) == [["café", "5 €"]]
+    assert cells(read_table("a,b\ncafé,5 €\n".encode("cp1252"), encoding="windows-1252")) == [["café", "5 €"]]
 
 
 def test_in_every_encoding_a_line_feed_stands_for_itself_alone_and_others_are_refused():
@@ -74,7 +74,7 @@ def test_in_every_encoding_a_line_feed_stands_for_itself_alone_and_others_are_re
 
 def test_without_a_header_the_first_bytes_decide_nothing(tmp_path):
     for start in (b"PK\x03\x04", b"\x1f\x8b", b"\xff\xfe", b"%PDF"):
-        assert cells(read_csv(start + b",1\nx,2\n", names=["a", "b"]))[1] == ["x", "2"]
+        assert cells(read_table(start + b",1\nx,2\n", names=["a", "b"]))[1] == ["x", "2"]
     packed = tmp_path / "t.csv.gz"
     packed.write_bytes(gzip.compress(b"1,2\n"))
-    assert cells(read_csv(packed, names=["a", "b"])) == [["1", "2"]]
+    assert cells(read_table(packed, names=["a", "b"])) == [["1", "2"]]

@@ -99,7 +99,7 @@ def test_a_learner_with_a_column_in_the_papers_tables_repeats_most_of_it():
 @pytest.mark.verify
 @pytest.mark.parametrize(("epsilon", "least"), [(0.1, 0.828), (1.0, 0.838)])
 def test_pf_tree_reaches_its_mark_on_adult(shared_data, epsilon, least):
-    table = dpviz.read_csv(shared_data / "adult.csv.gz")
+    table = dpviz.read_table(shared_data / "adult.csv.gz")
     data = dpviz.encode(table, dpviz.propose_schema(table))
     accuracies = [
         dpviz.fit("pf-tree", train, epsilon=epsilon, max_depth=4, seed=100 * fold + draw).score(test)

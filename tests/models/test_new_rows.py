@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from dpviz.errors import ParameterError, ReadingWarning, SchemaError, UnansweredWarning
-from dpviz.io.csv import read_csv
+from dpviz.io.tables.read import read_table
 from dpviz.models.new_rows import SHARES, answers, probabilities
 from dpviz.models.tree import Branch, Leaf, NumberLeaf, SubsetRule, ThresholdRule, Tree
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
@@ -39,7 +39,7 @@ def test_every_form_of_the_same_rows_gets_the_same_answers(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_bytes(as_csv(ROWS))
     with path.open("rb") as file:
-        for rows in (pd.DataFrame(ROWS), as_csv(ROWS), path, str(path), read_csv(path), file):
+        for rows in (pd.DataFrame(ROWS), as_csv(ROWS), path, str(path), read_table(path), file):
             assert answers(TREE, rows).tolist() == EXPECTED
     found = probabilities(TREE, pd.DataFrame(ROWS))
     np.testing.assert_array_equal(found[:4], [[0.1, 0.9], [0.8, 0.2], [0.1, 0.9], [0.8, 0.2]])

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpviz.app.schema_draft import SchemaDraft
-from dpviz.io.csv import read_csv
+from dpviz.io.tables.read import read_table
 from dpviz.release.register import Register
 from dpviz.table.column_draft import Use
 from dpviz.table.role import DataRole
@@ -97,7 +97,7 @@ def test_neither_the_file_chosen_again_nor_another_role_and_back_makes_the_look_
     at.run()
     assert work_of(at).draft is None
     work_of(at).change_role(DataRole.PRIVATE)
-    work_of(at).choose("ward.csv", read_csv(ROWS), SchemaDraft.blank(("age", "town", "y")))
+    work_of(at).choose("ward.csv", read_table(ROWS), SchemaDraft.blank(("age", "town", "y")))
     assert draft_of(at).column("age").edited(use=Use.NUMBER, low=1.0, high=99.0).read_now >= {"low"}
 
 

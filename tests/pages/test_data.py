@@ -20,7 +20,7 @@ from dpviz.app.prepared import Prepared
 from dpviz.app.schema_draft import SchemaDraft
 from dpviz.app.table_files import tables_on_server
 from dpviz.errors import Cancelled, DpvizError, ReadingWarning
-from dpviz.io.csv import read_csv
+from dpviz.io.tables.read import read_table
 from dpviz.table.column_draft import Use
 from dpviz.table.dates import DateFeature
 from dpviz.table.role import DataRole
@@ -154,7 +154,7 @@ def test_private_rows_fill_in_nothing_and_show_only_names() -> None:
     assert not [*at.toggle, *at.get("plotly_chart")]
     assert not [cell for cell in ("31", "47", "88", "Bielefeld", "Castrop") if cell in on_screen(at)]
     with pytest.raises(DpvizError, match="Nothing may be filled in here"):
-        schema_editor.fill_in(Prepared(DataRole.PRIVATE, "mine", None, read_csv(CSV), SchemaDraft.blank(("age", "city", "y"))))
+        schema_editor.fill_in(Prepared(DataRole.PRIVATE, "mine", None, read_table(CSV), SchemaDraft.blank(("age", "city", "y"))))
 
 
 def test_of_private_rows_the_first_line_is_shown_only_when_the_owner_says_it_holds_names() -> None:
@@ -487,7 +487,7 @@ def test_only_tables_of_allowed_folders_are_offered_and_only_as_private_rows(
 @pytest.mark.slow
 def test_a_table_in_an_engine_is_read_as_its_file_would_be(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with duckdb.connect(str(folder.parent / "base.duckdb")) as base:
-        base.execute(f"CREATE TABLE rows AS SELECT * FROM read_csv('{folder / 'mine.csv'}')")
+        base.execute(f"CREATE TABLE rows AS SELECT * FROM read_table('{folder / 'mine.csv'}')")
         base.execute("CREATE TABLE odd AS SELECT [1] AS t")
     place = f"duckdb:///{folder.parent / 'base.duckdb'}"
     monkeypatch.setenv("DPVIZ_TABLES", f"{place}?table=rows\n\n{place}?table=odd\n{place}?table=none")
@@ -496,7 +496,7 @@ def test_a_table_in_an_engine_is_read_as_its_file_would_be(folder: Path, monkeyp
     server(at).set_value(f"rows ({place})").run()
     table = work_of(at).table
     assert table is not None
-    assert table.fingerprint == read_csv(CSV).fingerprint
+    assert table.fingerprint == read_table(CSV).fingerprint
     for name, said in (("odd", "type list are not read"), ("none", "no such table")):
         server(at).set_value(f"{name} ({place})").run()
         assert said in at.error[0].value

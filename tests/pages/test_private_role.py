@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from dpviz.app import training
 from dpviz.app.background import THREADS, Work
 from dpviz.app.state import Loaded
-from dpviz.io.csv import read_csv
+from dpviz.io.tables.read import read_table
 from dpviz.learners import FitRequest, get_learner, learner_names
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
@@ -43,7 +43,7 @@ def rows() -> bytes:
 
 @pytest.fixture(scope="module")
 def private() -> Loaded:
-    table = read_csv(rows(), name="ward.csv")
+    table = read_table(rows(), name="ward.csv")
     return Loaded(DataRole.PRIVATE, "ward.csv", None, table, SCHEMA, encode(table, SCHEMA))
 
 

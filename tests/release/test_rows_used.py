@@ -21,7 +21,7 @@ SCHEMA = Schema(
 def said(spoiled: int, line: str, n_public: int | None = None, **persons) -> tuple[str, ...]:
     rows = ["who,x,c,y", *(f"{k},3,a,n" for k in range(100 - spoiled)), *[line] * spoiled]
     schema = SCHEMA if n_public is None else SCHEMA.declare(n_public=n_public)
-    return doubts(dpviz.encode(dpviz.read_csv("\n".join(rows).encode()), schema, **persons))
+    return doubts(dpviz.encode(dpviz.read_table("\n".join(rows).encode()), schema, **persons))
 
 
 @pytest.mark.parametrize("line", ["1,30,a,n", "1,2.5,a,n", "1,,a,n", "1,3,z,n", "1,3,a,ja", "1,k.A.,a,n", "1,3,a"])
@@ -42,7 +42,7 @@ def test_rows_are_counted_once_and_no_sentence_holds_an_exact_count():
 
 
 def rows_of(lines: list[str], schema: Schema = SCHEMA):
-    return dpviz.encode(dpviz.read_csv("\n".join(["x,c,y", *lines]).encode()), schema.declare(n_public=100))
+    return dpviz.encode(dpviz.read_table("\n".join(["x,c,y", *lines]).encode()), schema.declare(n_public=100))
 
 
 GOOD, SPOILED = ["3,a,n", "4,b,p"] * 50, ["3,a,nein"] * 100
@@ -77,7 +77,7 @@ def test_an_estimator_refuses_them_too():
 
 
 def test_a_release_with_a_schema_read_from_the_rows_warns():
-    lines = dpviz.read_csv("\n".join(["x,c,y", *GOOD]).encode())
+    lines = dpviz.read_table("\n".join(["x,c,y", *GOOD]).encode())
     data = dpviz.encode(lines, dpviz.propose_schema(lines, target="y"))
     with pytest.warns(PublicValuesWarning, match="Not a release: it discloses what the ledger does not cover"):
         dpviz.fit("pf-tree", data, epsilon=1.0, max_depth=1)

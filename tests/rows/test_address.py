@@ -80,7 +80,7 @@ def test_a_password_is_refused_and_not_repeated(text: str, tmp_path: Path, capsy
 
 def _rows_of(n_rows: int) -> dpviz.EncodedDataset:
     lines = ["x,y", *(f"{row / 1000},{'ab'[row % 3 > 0]}" for row in range(n_rows))]
-    return dpviz.encode(dpviz.read_csv("\n".join(lines).encode()), SCHEMA)
+    return dpviz.encode(dpviz.read_table("\n".join(lines).encode()), SCHEMA)
 
 
 # --- the command line

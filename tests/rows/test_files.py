@@ -310,7 +310,7 @@ def test_what_cannot_be_read_says_so(tmp_path):
 
 def test_a_spoiled_archive_quotes_neither_bytes_nor_checksums(tmp_path):
     for spoil in [lambda packed: packed + b"no", lambda packed: packed[:-8] + bytes(4) + packed[-4:]]:
-        for read in [lambda path: dpviz.encode_large(path, SCHEMA), lambda path: dpviz.read_csv(path.read_bytes())]:
+        for read in [lambda path: dpviz.encode_large(path, SCHEMA), lambda path: dpviz.read_table(path.read_bytes())]:
             path = write_gzip(drawn(50), tmp_path / "table")
             path.write_bytes(spoil(path.read_bytes()))
             with pytest.raises(TableError) as caught:

@@ -56,7 +56,7 @@ def test_a_cell_is_the_same_number_and_text_beside_any_others(marks):
 @pytest.mark.slow
 def test_a_table_of_text_imports_no_library_of_tables_and_one_without_cells_is_read():
     code = (
-        "import sys, dpviz; table = dpviz.read_csv(b'a,y\\n1,n\\n2,p\\n'); table.column('a').numbers(); table.column('y').texts;"
+        "import sys, dpviz; rows = dpviz.read_table(b'a,y\\n1,n\\n2,p\\n'); rows.column('a').numbers(); rows.column('y').texts;"
         "print('pandas' in sys.modules, 'pyarrow' in sys.modules)"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)

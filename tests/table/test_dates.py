@@ -37,7 +37,7 @@ ROWS = "".join(f"{2008 + k % 15}-0{1 + k % 9}-11,{1 + k % 28}.{1 + k % 12}.2015,
 
 
 def test_rows_with_dates_are_encoded_clipped_and_trained_on():
-    data = dpviz.encode(dpviz.read_csv(f"when,day,y\n{ROWS},1.1.2015,n\n2012-01-01,soon,n\n".encode()), SCHEMA)
+    data = dpviz.encode(dpviz.read_table(f"when,day,y\n{ROWS},1.1.2015,n\n2012-01-01,soon,n\n".encode()), SCHEMA)
     assert (data.n_rows, data.report.dropped_unknown) == (201, (("day", 1),))
     assert (data.columns[0].min(), data.columns[0].max(), data.columns[0].dtype.kind) == (2010, 2020, "i")
     assert data.columns[0][-1] == 2010, "missing"

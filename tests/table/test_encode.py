@@ -17,7 +17,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dpviz.errors import DpvizError, SchemaError
-from dpviz.io.csv import read_csv
+from dpviz.io.tables.read import read_table
 from dpviz.table.cells import MISSING_MARKS, Marks, clean, number_of, parse_numbers
 from dpviz.table.column_draft import number_in
 from dpviz.table.columns import Column
@@ -32,7 +32,7 @@ TARGET = ClassTarget("y", ("n", "p"))
 
 def table(**columns):
     quoted = ([f'"{cell}"' for cell in row] for row in zip(*columns.values(), strict=True))
-    return read_csv("\n".join([",".join(columns), *map(",".join, quoted)]).encode(), name="data.csv")
+    return read_table("\n".join([",".join(columns), *map(",".join, quoted)]).encode(), name="data.csv")
 
 
 def encoded(cells, feature, labels=None):

@@ -90,7 +90,7 @@ ROWS = b"who,x,y\n" + b"".join(b"%d,%d,%s\n" % (k // 5, k % 90, (b"n", b"p")[k %
 
 
 def encoded(most: int | None = 2):
-    table = dpviz.read_csv(ROWS + b",1,n\n")
+    table = dpviz.read_table(ROWS + b",1,n\n")
     return dpviz.encode(table, SCHEMA, person=None if most is None else "who", rows_per_person=most)
 
 
@@ -102,7 +102,7 @@ def test_the_report_counts_what_is_left_out_and_the_register_knows_the_rows_whic
     assert one.identity == other.identity
     assert encoded(None).identity == encoded(None).fingerprint
     assert encoded(1000).n_rows == 500
-    assert dpviz.encode(dpviz.read_csv(b"who,x,y\n"), SCHEMA, person="who", rows_per_person=1).n_rows == 0
+    assert dpviz.encode(dpviz.read_table(b"who,x,y\n"), SCHEMA, person="who", rows_per_person=1).n_rows == 0
 
 
 @pytest.mark.parametrize(("learner", "asked"), [("pf-tree", {"leaves": "honest"}), ("majority", {"test_share": 0.3})])
@@ -144,7 +144,7 @@ def test_parts_and_splits_stay_bound_to_persons():
 )
 def test_what_is_asked_about_persons_is_checked(given, error):
     with pytest.raises(error):
-        dpviz.encode(dpviz.read_csv(ROWS), SCHEMA, **given)
+        dpviz.encode(dpviz.read_table(ROWS), SCHEMA, **given)
 
 
 SECOND = 10**9

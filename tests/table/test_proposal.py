@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import dpviz
 from dpviz.errors import DpvizError, ParameterError, ReadingWarning, SchemaError
-from dpviz.io.csv import read_csv
+from dpviz.io.tables.read import read_table
 from dpviz.table.column_draft import of_column
 from dpviz.table.dates import DateFeature
 from dpviz.table.encode import encode
@@ -26,7 +26,7 @@ RANGE = ("kind", "low", "high")
 def table(**columns):
     """A table from columns of texts."""
     quoted = ([f'"{cell}"' for cell in row] for row in zip(*columns.values(), strict=True))
-    return read_csv("\n".join([",".join(columns), *map(",".join, quoted)]).encode())
+    return read_table("\n".join([",".join(columns), *map(",".join, quoted)]).encode())
 
 
 def feature(cells):
@@ -378,7 +378,7 @@ def test_a_total_of_one_column_is_noticed_beside_cells_of_999(rows, last, is_rou
     names = [*("no", "yes") * len(rows)][: len(rows)]
     for cost, is_total in ((total, True), (costs[0], last.startswith("its sum"))):
         frame = pd.DataFrame({"age": [*with_codes, cells[last]], "cost": [*costs, cost], "y": [*names, "no"]})
-        raw = read_csv(frame.to_csv(index=False, float_format="%.17g").encode())
+        raw = read_table(frame.to_csv(index=False, float_format="%.17g").encode())
         assert any("total" in note for note in doubts(raw)) == is_total
 
 
@@ -438,7 +438,7 @@ def test_names_that_fit_no_line_are_the_reason_and_not_the_target():
 @pytest.mark.shared
 @pytest.mark.skipif(not ADULT.exists(), reason="needs ../shared/data/adult.csv.gz")
 def test_adult_is_proposed_as_everybody_knows_it():
-    raw = read_csv(ADULT)
+    raw = read_table(ADULT)
     assert (raw.n_rows, len(raw.columns), raw.notes) == (45222, 15, ())
     schema = propose_schema(raw)
     numeric = [found.name for found in schema.features if isinstance(found, NumericFeature)]

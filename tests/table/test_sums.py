@@ -69,7 +69,7 @@ OTHER_FORMS = {
     "whole numbers as floats": lambda frame: frame.astype({"k": float}),
     "categories of pandas": lambda frame: frame.astype({"c": "category", "y": "category"}),
     "a column more": lambda frame: frame.assign(more=1),
-    "read as a raw table": lambda frame: dpviz.read_csv(as_csv(frame)),
+    "read as a raw table": lambda frame: dpviz.read_table(as_csv(frame)),
 }
 
 

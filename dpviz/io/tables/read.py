@@ -50,20 +50,34 @@ def read_table(
     Parameters
     ----------
     source : str, Path, bytes or binary file
-        Text (.csv, .tsv, as `read_csv` reads it), Excel (.xlsx), Parquet, Feather, Stata (.dta) or SPSS (.sav), each also
-        packed as .gz, .zst, or .zip with one file. Private rows. The first bytes tell the kind; where `names` are given, the
-        ending of the name does, because the first bytes belong to a row.
+        Text (.csv, .tsv), Excel (.xlsx), Parquet, Feather, Stata (.dta) or SPSS (.sav), each also packed as .gz, .zst, or .zip
+        with one file. Private rows. The first bytes tell the kind; where `names` are given, the ending of the name does,
+        because the first bytes belong to a row.
+    name : str, optional
+        What messages call the table; the file name by default.
+    names : sequence of str, optional
+        Column names of a text or a sheet without a header. By default the first line holds them.
+    delimiter : str, optional
+        Of text: comma, semicolon, tab or vertical bar; by default the one that divides the header line best.
+    encoding : str, optional
+        Of text: by default UTF-8, or Windows-1252 where the header line is no UTF-8. One of `dpviz.io.text.ENCODINGS`.
     sheet : str or int, optional
         Name or place (from 1) of the sheet; needed where a workbook shows several.
-    name, names, delimiter, encoding, rename_duplicates, max_bytes, max_rows, max_columns, progress, stop
-        As for `read_csv`; `names` and `rename_duplicates` of text or of a sheet, `delimiter` and `encoding` of text, `progress`
-        of lines or columns.
+    rename_duplicates : bool
+        True tells columns of the same name apart ("age", "age (2)") instead of refusing them. Only the header counts.
+    max_bytes, max_rows, max_columns : int
+        Limits, checked before memory is spent; `max_bytes` holds before and after unpacking. By default they follow from the
+        memory there is (`dpviz.io.limits`).
+    progress : callable (share in [0, 1]), optional
+        Told how much of the file is read.
+    stop : callable or Event, optional
+        Ends the reading with Cancelled.
 
     Raises
     ------
     TableError
-        The file is no table that can be read, or is larger than the limits; `code` says which. Codes beside those of
-        `read_csv`: password, zip-files, several-sheets, no-sheet, old-excel, damaged, crashed, too-slow, names.
+        The file is no table that can be read, or is larger than the limits; `code`, `row` and `column` say what and where. Codes
+        beside those of `dpviz.io.csv`: password, zip-files, several-sheets, no-sheet, old-excel, damaged, crashed, too-slow.
     DpvizError
         What reads this kind of file is not installed.
     """

@@ -96,7 +96,7 @@ def test_the_worst_output_has_its_printed_chances_in_the_learners_own_fit(draws)
     found = verify(GROWING, epsilon=2.0, universes=(TINY[1],))
     pair, schema = found.worst_pair, TINY[1].schema
     for rows, chance in zip((pair.first, pair.second), pair.probabilities, strict=True):
-        table = dpviz.read_csv("\n".join(",".join(row) for row in (pair.columns, *rows, *[])).encode() + b"\n")
+        table = dpviz.read_table("\n".join(",".join(row) for row in (pair.columns, *rows, *[])).encode() + b"\n")
         data = dpviz.encode(table, schema)
         hits = sum(
             json.loads(dpviz.fit("pf-tree", data, **asked, source=source).to_json())["root"] == found.output["root"]
@@ -243,7 +243,7 @@ def test_a_pair_alone_is_the_worst_pair_of_the_universe_it_comes_from():
 
 
 def _table(columns, rows):
-    return dpviz.read_csv("\n".join(",".join(row) for row in (columns, *rows)).encode() + b"\n")
+    return dpviz.read_table("\n".join(",".join(row) for row in (columns, *rows)).encode() + b"\n")
 
 
 def test_a_pair_of_numbers_is_followed_through_thresholds():
