@@ -22,10 +22,10 @@ from dpviz.errors import DpvizError
 from dpviz.io.codebook import (
     codebook_template,
     codebook_text,
+    codes_in,
     groups_in,
     groups_text,
     list_text,
-    listed_in,
     read_codebook,
 )
 from dpviz.table.column_draft import HOW_TO_USE, MIDDLE, ColumnDraft, Use, number_in, of_column
@@ -240,7 +240,7 @@ def _read(field: str, value: Any) -> Any:
             is_middle = text.lower() == MIDDLE and field == "missing_number"
             return MIDDLE if is_middle else None if text in ("", _DROP) else number_in(text)
         case "categories" | "missing_codes":
-            return listed_in(value or "")
+            return codes_in(value or "")
         case "groups":
             return groups_in(value or "")
         case "missing_as" | "unknown_as":

@@ -69,18 +69,17 @@ def import_codebook(source: Source, *, target: str | None = None, n_public: int 
     if book.target is None:
         remedy = "Write target in its column 'role', or give target=."
         raise SchemaError("The codebook does not say which column is the target.", remedy=remedy)
-    columns = [column for column in book.columns if column.name != book.person and column.use is not Use.LEFT_OUT]
-    for column in columns:
+    columns = {column.name: column for column in book.columns if column.name != book.person and column.use is not Use.LEFT_OUT}
+    for column in columns.values():
         if lacking := column.lacks():
             what = "does not say what it is" if column.use is None else f"gives no {lacking}"
             remedy = "Give it, or the type 'leave out'."
             raise SchemaError(f"The codebook {what}.", field=column.name[:60], remedy=remedy)
-    goal = next((column for column in columns if column.name == book.target), None)
-    if goal is None:
+    if book.target not in columns:
         what = f"The codebook has no line for the target {book.target!r:.60}, or leaves it out."
         raise SchemaError(what, field=book.target[:60], remedy="Add one, or name another target.")
-    features = tuple(feature_of(column) for column in columns if column is not goal)
-    return Schema(features, target_of(goal), n_public, person=book.person)
+    goal = columns.pop(book.target)
+    return Schema(tuple(map(feature_of, columns.values())), target_of(goal), n_public, person=book.person)
 
 
 def read_codebook(source: Source, *, target: str | None = None) -> Codebook:
@@ -90,8 +89,8 @@ def read_codebook(source: Source, *, target: str | None = None) -> Codebook:
     """
     raw = read_bytes(source, LARGEST_SCHEMA)
     if raw.startswith(b"PK") or raw.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
-        kind = "a workbook" if raw.startswith(b"PK") else "JSON"
-        kind = "a Frictionless description" if kind == "JSON" and re.search(rb'"(fields|resources)"\s*:\s*\[', raw) else kind
+        kind = "a Frictionless description" if re.search(rb'"(fields|resources)"\s*:\s*\[', raw) else "JSON"
+        kind = "a workbook" if raw.startswith(b"PK") else kind
         remedy = "Give CSV with a line per column, as a spreadsheet saves it; load_schema reads a schema in JSON."
         raise SchemaError(f"This is {kind}, not a codebook.", remedy=remedy)
     # It is public, so a cell in quotes may hold several lines. A line per column of the table.
@@ -101,31 +100,32 @@ def read_codebook(source: Source, *, target: str | None = None) -> Codebook:
     if strange := [place for place, name in enumerate(names, start=1) if name not in COLUMNS]:
         # by its place: rows given by mistake may have no header
         is_redcap = "variable / field name" in names
-        what = f"Column {strange[0]} of the codebook is not known."
-        what = "This is a data dictionary of REDCap, not a codebook." if is_redcap else what
+        what = "This is a data dictionary of REDCap, not a codebook." if is_redcap else f"Column {strange[0]} is not known."
         raise SchemaError(what, remedy=f"Call the columns of a codebook {', '.join(COLUMNS)}; leave others out.")
     if "name" not in names:
         raise SchemaError("The codebook has no column 'name'.", remedy="Add it, with the names of the table's columns.")
     cells = [map(unguarded, column.written()) for column in table.columns]  # NA is a text here
-    lines = [dict(zip(names, line, strict=True)) for line in zip(*cells, strict=True)]
-    known, roles = set[str](), dict[str, str]()
-    for place, line in enumerate(lines, start=1):
+    lines, roles = dict[str, dict[str, str]](), dict[str, str]()
+    for place, values in enumerate(zip(*cells, strict=True), start=1):
+        line = dict(zip(names, values, strict=True))
         name, role = line["name"], line.get("role", "").lower()
-        field = name[:60]
+        what, remedy = "", "Write target for one column, and person for one."
         if not name:
-            raise SchemaError(f"Line {place} below the names of the codebook's columns names no column.", remedy="Name it.")
-        if name in known:
-            raise SchemaError(f"The codebook has two lines for {name!r:.60}.", field=field, remedy="Keep one of them.")
-        if role not in ("", "target", "person") or role in roles:
-            two = f"names two columns as {role}" if role in roles else "gives a role that is not known"
-            remedy = "Write target for one column, and person for one."
-            raise SchemaError(f"The codebook {two}.", field=field, remedy=remedy)
-        known.add(name)
+            what, remedy = f"Line {place} below the names of the codebook's columns names no column.", "Name it."
+        elif name in lines:
+            what, remedy = f"The codebook has two lines for {name!r:.60}.", "Keep one of them."
+        elif role not in ("", "target", "person"):
+            what = "The codebook gives a role that is not known."
+        elif role in roles:
+            what = f"The codebook names two columns as {role}."
+        if what:
+            raise SchemaError(what, field=name[:60], remedy=remedy)
+        lines[name] = line
         roles |= {role: name} if role else {}
     target = target or roles.get("target")
-    columns = tuple(_column(line, is_target=line["name"] == target) for line in lines)
-    one = "The codebook gives {!r:.60} one category alone: write several as a; b; c."
-    notes = [Doubt(one.format(line["name"])) for line in lines if len(_entries(line.get("categories", ""))) == 1]
+    columns = tuple(_column(line, is_target=name == target) for name, line in lines.items())
+    alone = (name for name, line in lines.items() if len(_entries(line.get("categories", ""))) == 1)
+    notes = (Doubt(f"The codebook gives {name!r:.60} one category alone: write several as a; b; c.") for name in alone)
     return Codebook(columns, target, roles.get("person"), tuple(notes))
 
 
@@ -232,11 +232,6 @@ _EQUALS = r"(?<![<>!=])=(?!=)"
 _LABELLED = re.compile(r"\s*-?\d+\s*[-:).–,]\s*[^\W\d]")
 
 
-def listed_in(text: str) -> tuple[str, ...]:
-    """The entries, each once."""
-    return tuple(dict.fromkeys(filter(None, map(_whole, _entries(text)))))
-
-
 def codes_in(text: str) -> tuple[str, ...]:
     """The entries, each once; of "1 = male" the code.
 
@@ -269,7 +264,7 @@ def groups_in(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def list_text(values: Iterable[str]) -> str:
-    """The values as `codes_in` and `listed_in` read them."""
+    """The values as `codes_in` reads them."""
     values = tuple(values)
     return "; ".join(_entry(value, is_alone=len(values) == 1) for value in values)
 
