@@ -12,7 +12,7 @@ import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import StackingClassifier, VotingClassifier
+from sklearn.ensemble import VotingClassifier
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -196,19 +196,6 @@ def test_probabilities_are_there_where_the_fitted_model_holds_them(rng):
     assert not hasattr(PrivateTreeClassifier("diffprivlib-tree", **declared).fit(x, y), "predict_proba")
 
 
-def test_a_score_weighs_rows_as_scikit_learn_does(rng):
-    X, y = rows(100)
-    weights = rng.integers(0, 4, 100)
-    for model, target in (
-        (PrivateTreeClassifier(**DECLARED, random_state=0), y),
-        (PrivateTreeRegressor(**DECLARED_NUMBERS, params={"rounds": 5}, random_state=0), numbers(100)[1]),
-    ):
-        fitted = model.fit(X, target)
-        repeated = fitted.score(np.repeat(X, weights, axis=0), np.repeat(target, weights))
-        assert fitted.score(X, target, sample_weight=weights) == pytest.approx(repeated)
-        assert fitted.score(X, target) != pytest.approx(repeated)
-
-
 def test_a_score_of_labels_of_two_types_quotes_none():
     X, y = np.arange(40.0).reshape(-1, 1), np.array(["no", "yes"] * 20, dtype=object)
     fitted = PrivateTreeClassifier(bounds=(0, 40), classes=("no", "yes"), n_public=40, random_state=0).fit(X, y)
@@ -218,28 +205,6 @@ def test_a_score_of_labels_of_two_types_quotes_none():
     except ValueError as refused:
         said = f"{refused} {refused.__context__}"
     assert said in ("", "X or y has cells that cannot be used here. Give numbers, and texts where declared. None")
-
-
-MOMENTS = [dt.datetime(2024, 3, 1), dt.datetime(2024, 3, 1, 14, 30)] * 50
-FRAMES = {
-    "texts": lambda: pd.DataFrame({"shift": ["2024-03-01", "2024-03-01T14:30:00"] * 50, "x": 1.0}),
-    "NumPy": lambda: pd.DataFrame({"shift": MOMENTS, "x": 1.0}),
-    "NumPy, nanoseconds": lambda: pd.DataFrame({"shift": MOMENTS, "x": 1.0}).astype({"shift": "datetime64[ns]"}),
-    "objects": lambda: pd.DataFrame({"shift": pd.Series(MOMENTS, dtype=object), "x": 1.0}),
-    "with a zone": lambda: pd.DataFrame({"shift": pd.Series(MOMENTS).dt.tz_localize("Europe/Berlin"), "x": 1.0}),
-    "Arrow": lambda: pd.DataFrame({"shift": MOMENTS, "x": 1.0}).convert_dtypes(dtype_backend="pyarrow"),
-    "Polars": lambda: pl.DataFrame({"shift": MOMENTS, "x": [1.0] * 100}),
-}
-
-
-@pytest.mark.parametrize("kind", FRAMES)
-@pytest.mark.parametrize("declared", [("2024-03-01", "2024-03-01T14:30:00"), tuple(MOMENTS[:2])], ids=["texts", "moments"])
-def test_a_column_of_moments_is_of_the_categories_that_a_file_of_them_has(kind, declared):
-    asked = {"categories": {"shift": declared}, "bounds": {"x": (0, 2)}, "classes": ("n", "p"), "n_public": 100}
-    fitted = PrivateTreeClassifier(epsilon=50, max_depth=1, random_state=0, **asked).fit(FRAMES[kind](), ["n", "p"] * 50)
-    assert fitted.result_.schema.features[0].categories == ("2024-03-01", "2024-03-01T14:30:00")
-    assert fitted.predict(FRAMES[kind]()).tolist() == ["n", "p"] * 50
-    assert fitted.result_.predict(FRAMES["texts"]()).tolist() == ["n", "p"] * 50
 
 
 def missing_rows():
@@ -262,6 +227,16 @@ def test_cells_that_are_missing_or_unknown_count_alike_in_fit_and_predict():
     assert models[0].result_.to_json() == models[1].result_.to_json()
     np.testing.assert_array_equal(models[0].predict(X), models[1].predict(filled))
     np.testing.assert_array_equal(models[0].result_.predict(X.drop(index=5)), models[0].predict(X.drop(index=5)))
+
+
+def test_a_column_of_moments_is_of_the_categories_that_a_file_of_them_has():
+    moments, texts = [dt.datetime(2024, 3, 1), dt.datetime(2024, 3, 1, 14, 30)], ("2024-03-01", "2024-03-01T14:30:00")
+    asked = {"bounds": {"x": (0, 2)}, "classes": ("n", "p"), "n_public": 100, "epsilon": 50, "max_depth": 1, "random_state": 0}
+    frames = [pd.DataFrame({"shift": cells * 50, "x": 1.0}) for cells in (moments, list(texts))]
+    for frame, declared in ((frames[0], texts), (frames[0].astype(object), tuple(moments)), (pl.from_pandas(frames[0]), texts)):
+        fitted = PrivateTreeClassifier(categories={"shift": declared}, **asked).fit(frame, ["n", "p"] * 50)
+        assert fitted.result_.schema.features[0].categories == texts
+        assert fitted.predict(frame).tolist() == fitted.result_.predict(frames[1]).tolist() == ["n", "p"] * 50
 
 
 CELLS = [0.25, 1, -1, True, "0.5", "1,311", None, "secret", float("inf"), np.bool_(False), dt.timedelta(seconds=1), 10**400, 1j]
@@ -325,13 +300,12 @@ BY_SCHEMA = {"schema": SCHEMA, "missing": "middle", "random_state": 0, "epsilon"
 
 @pytest.mark.parametrize("asked", [WITH_A_RULE, BY_SCHEMA], ids=["parameters", "schema"])
 @pytest.mark.slow
-def test_cross_validation_calibration_voting_stacking_and_searches_take_missing_cells(asked):
+def test_cross_validation_calibration_voting_and_searches_take_missing_cells(asked):
     X, y = missing_rows()
     model = PrivateTreeClassifier(**asked)
     assert cross_val_score(model, X, y, cv=3).min() > 0.7
-    estimators = [("one", model), ("two", clone(model).set_params(epsilon=4.0))]
-    ensembles = [VotingClassifier(estimators, voting="soft"), VotingClassifier(estimators), StackingClassifier(estimators, cv=2)]
-    for made in (*ensembles, CalibratedClassifierCV(model, cv=2), GridSearchCV(model, {"epsilon": [1.0, 5.0]}, cv=2)):
+    voting = VotingClassifier([("one", model), ("two", clone(model).set_params(epsilon=4.0))], voting="soft")
+    for made in (voting, CalibratedClassifierCV(model, cv=2), GridSearchCV(model, {"epsilon": [1.0, 5.0]}, cv=2)):
         assert made.fit(X, y).score(X, y) > 0.7, made  # labels that it took for undeclared would leave no row
 
 
@@ -361,22 +335,6 @@ def test_with_a_schema_it_is_the_tree_of_dpviz_by_the_names_of_columns():
     np.testing.assert_array_equal(found, plain.predict(answered))
     with pytest.raises(ValueError, match=r"The column 'a' has a value that is missing or not declared.*missing='middle'"):
         fitted.predict(X[["ward", "c", "a", "b"]].assign(more=1))
-
-
-def test_classes_are_answered_in_the_type_of_the_target():
-    for classes, y, found in [
-        (("no", "yes"), [0, 1], [0, 1]),
-        (("0", "1"), [0, 1], [0, 1]),
-        (("0", "1"), [0.0, 1.0], [0.0, 1.0]),
-        (("true", "false"), [False, True], [False, True]),
-        (("no", "yes"), ["no", "yes"], ["no", "yes"]),
-    ]:
-        schema = dpviz.Schema((dpviz.NumericFeature("x", 0, 1),), dpviz.ClassTarget("label", classes), n_public=100)
-        rows = np.array([[0.0], [1.0]] * 50)
-        for given in (np.array(y * 50), pd.Series(y * 50), pd.Series(y * 50).convert_dtypes()):
-            fitted = PrivateTreeClassifier(schema=schema, epsilon=50, max_depth=1, random_state=0).fit(rows, given)
-            assert fitted.classes_.tolist() == found
-            assert fitted.predict(rows).tolist() == y * 50
 
 
 def test_a_number_is_predicted_by_a_schema():
@@ -445,15 +403,6 @@ def test_a_copy_that_would_spend_again_says_so():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         clone(PrivateTreeClassifier(random_state=0))
-
-
-def test_no_cell_of_a_list_makes_texts_of_the_others():
-    """Where everything is declared, a row with a text more is left out, and the others are used as before."""
-    X, y = [[row % 10, row % 3] for row in range(30)], [row % 2 for row in range(30)]
-    for more, label in (([1, "x"], 0), (["x", 1], 0), ([1, 1], "x"), ([1, None], 0), ([1, 1], None)):
-        model = PrivateTreeClassifier(bounds={0: (0, 10)}, categories={1: (0, 1, 2)}, classes=(0, 1), n_public=30, random_state=0)
-        alone, beside = (model.fit(*rows).result_.to_json() for rows in ((X, y), ([more, *X], [label, *y])))
-        assert alone == beside
 
 
 def test_categories_that_are_texts_for_a_column_of_numbers_are_said_and_met_by_value():

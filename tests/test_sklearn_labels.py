@@ -16,23 +16,18 @@ from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
-from sklearn.experimental import enable_halving_search_cv  # noqa: F401
-from sklearn.inspection import permutation_importance
 from sklearn.metrics import accuracy_score, make_scorer, roc_auc_score
 from sklearn.model_selection import (
     FixedThresholdClassifier,
     GridSearchCV,
-    HalvingGridSearchCV,
-    RandomizedSearchCV,
     StratifiedKFold,
     TunedThresholdClassifierCV,
     cross_val_predict,
     cross_val_score,
-    learning_curve,
 )
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.preprocessing import StandardScaler
 
 import dpviz
 from dpviz.errors import DpvizWarning, FewRowsWarning, ReadingWarning, RefusedRelease, RowsError
@@ -136,15 +131,6 @@ def test_cross_validation_and_searches_score_what_is_right(kind, by):
     assert accuracy_score(y, cross_val_predict(model, X, y, cv=3)) > 0.9
     asked = {"param_grid": {"epsilon": [0.001, 20.0]}, "scoring": "roc_auc", "cv": 3}
     assert GridSearchCV(model, **asked).fit(X, y).best_params_ == {"epsilon": 20.0}
-    if kind in ("from 1", "texts"):
-        random = RandomizedSearchCV(model, {"epsilon": [0.001, 20.0]}, n_iter=2, scoring="roc_auc", cv=3, random_state=0)
-        assert random.fit(X, y).best_params_ == {"epsilon": 20.0}
-        halving = HalvingGridSearchCV(model, **asked, min_resources=200, random_state=0).fit(X, y)
-        assert halving.best_params_ == {"epsilon": 20.0}
-        _, trained, tested = learning_curve(model, X, y, cv=3, scoring="roc_auc", train_sizes=[0.5, 1.0])
-        assert min(trained.min(), tested.min()) > 0.9
-        found = permutation_importance(model.fit(X, y), X, y, scoring="roc_auc", n_repeats=3, random_state=0)
-        assert found.importances_mean[0] > 0.3 > 0.05 > found.importances_mean[1]
 
 
 def two(model) -> list:
@@ -222,20 +208,14 @@ def test_zero_and_one_read_as_classes_at_other_places_are_said():
 OF_ARRAYS = {
     "bagging": lambda model: BaggingClassifier(model, n_estimators=2, random_state=0),
     "one against one": OneVsOneClassifier,
-    "scaled": lambda model: make_pipeline(StandardScaler(with_mean=False, with_std=False), model),
     "columns": lambda model: make_pipeline(make_column_transformer(("passthrough", ["b"]), remainder="passthrough"), model),
-    "array": lambda model: make_pipeline(FunctionTransformer(np.asarray), model),
 }
 OF_FRAMES = {
     "voting": lambda model: VotingClassifier([("a", model)], voting="soft"),
-    "stacking": lambda model: StackingClassifier([("a", model)], cv=3),
-    "one against others": OneVsRestClassifier,
     "calibration": lambda model: CalibratedClassifierCV(model, cv=3),
     "scaled frames": lambda model: make_pipeline(
         StandardScaler(with_mean=False, with_std=False).set_output(transform="pandas"), model
     ),
-    "search": lambda model: GridSearchCV(model, {"epsilon": [20.0]}, cv=3),
-    "threshold": lambda model: FixedThresholdClassifier(model),
 }
 
 
@@ -387,17 +367,11 @@ WANTED = {"label": "one of 'no', 'yes'", "age": "a number or date as declared", 
 
 @pytest.mark.parametrize("by", BY)
 @pytest.mark.parametrize("kind", SPOILED)
-@pytest.mark.parametrize("share", [1, 0.6])
-def test_hardly_a_usable_row_is_a_warning_that_names_the_column_and_no_cell(kind, by, share):
+def test_hardly_a_usable_row_is_a_warning_that_names_the_column_and_no_cell(kind, by):
     rows, y = SPOILED[kind]
-    if share < 1:
-        last = int(70 * share)
-        rows = pd.concat([rows[:last].astype(object), AGES[last:]], ignore_index=True)
-        y = pd.concat([y[:last], LABELS[last:]], ignore_index=True)
     column = kind.split()[0]
     name = "y" if column == "label" and by == "parameters" else column
-    few = "No row is used" if share == 1 else "Fewer than 50% of the rows can be used"
-    said = f"^{few}.* left out by '{name}', which must be {WANTED[column]}"
+    said = f"^No row is used.* left out by '{name}', which must be {WANTED[column]}"
     with pytest.warns(FewRowsWarning, match=said) as caught:
         PrivateTreeClassifier(random_state=0, **BY[by]).fit(rows, y)
     assert all("secret" not in str(one.message) for one in caught)
@@ -407,7 +381,7 @@ def test_hardly_a_usable_row_is_a_warning_that_names_the_column_and_no_cell(kind
         warnings.simplefilter("ignore", ReadingWarning)  # which cells could not be read is said by encoding them
         PrivateTreeClassifier(random_state=0, accept_rows=True, **BY[by]).fit(rows, y)
         PrivateTreeClassifier(random_state=0, **BY[by]).fit(AGES, LABELS)
-    with pytest.raises(RefusedRelease, match="Fewer than" if share < 1 else said):
+    with pytest.raises(RefusedRelease, match=said):
         PrivateTreeClassifier(**BY[by]).fit(rows, y)
 
 
@@ -430,18 +404,17 @@ def test_a_generator_or_random_state_gives_another_draw_at_each_fit():
         assert model.fit(X, of_two("places")).result_.seed != model.fit(X, of_two("places")).result_.seed
 
 
-@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
-@pytest.mark.parametrize("beside", [None, 1, 0.5, "text", pd.Timedelta("1h")])
-def test_a_duration_is_its_seconds_in_every_unit_and_beside_every_column(unit, beside):
+@pytest.mark.parametrize("unit", ["s", "ns"])
+@pytest.mark.parametrize("beside", [None, 1.0])
+def test_a_duration_is_its_seconds_in_every_unit_and_beside_another_column(unit, beside):
     hours = np.arange(40) % 24
     y = np.where(hours > 11, "late", "early")
     plain = pd.DataFrame({"time": hours * 3600.0})
     typed = pd.DataFrame({"time": pd.Series(pd.to_timedelta(hours, unit="h")).astype(f"timedelta64[{unit}]")})
     asked = {"classes": ("early", "late"), "n_public": 40, "random_state": 0, "epsilon": 50.0, "bounds": {"time": (0, 86_400)}}
     if beside is not None:
-        plain, typed = plain.assign(more=1.0), typed.assign(more=beside)
-        asked |= {"categories": {"more": (1.0,)}}
-        typed["more"] = 1.0 if not isinstance(beside, int) else 1
+        plain, typed = plain.assign(more=beside), typed.assign(more=beside)
+        asked |= {"categories": {"more": (beside,)}}
     model = PrivateTreeClassifier(**asked)
     expected = model.fit(plain, y).predict(plain).tolist()
     assert model.fit(typed, y).predict(typed).tolist() == expected

@@ -125,9 +125,8 @@ def test_probabilities_are_the_shares_of_the_leaf_a_row_reaches_or_there_are_non
         Tree(SCHEMA, Leaf(0, (1, 2, 3))),
         Tree(SCHEMA, Branch(ThresholdRule(0, 1.0), Leaf(0), Leaf(1))),
     ]:
-        with pytest.raises(UnsupportedModel, match="holds no probabilities") as caught:
+        with pytest.raises(UnsupportedModel, match=rf"This model \({model.kind}\) .* holds no probabilities"):
             model.predict_proba(table(SCHEMA, 3))
-        assert caught.value.kind == model.kind
 
 
 def test_labels_of_least_expected_cost():
