@@ -12,7 +12,7 @@ import sys
 import pytest
 
 from dpviz import installation
-from dpviz.__main__ import main, parser
+from dpviz.__main__ import parser
 from dpviz.cli import COMMANDS, app, console, current, files, load
 from dpviz.cli.files import check_output, write_whole
 from dpviz.errors import DpvizError
@@ -79,15 +79,6 @@ def test_an_old_name_works_and_says_the_new_one(run, refused):
     assert "train_federated" in refused("owners", "stream", "rows.csv")
 
 
-def test_an_error_of_the_program_itself_is_not_hidden(monkeypatch):
-    def broken(args):
-        raise RuntimeError("a bug")
-
-    monkeypatch.setattr(load("learners"), "run_learners", broken)
-    with pytest.raises(RuntimeError, match="a bug"):
-        main(["learners"])
-
-
 # --- what is printed, and where to
 
 
@@ -127,6 +118,7 @@ def test_results_are_there_as_json(run, table, schema, tmp_path, monkeypatch):
     for words, holds in (
         (("learners",), "learners"),
         (("learners", "pf-tree"), "parameters"),
+        (("learners", "--for", schema, "--epsilon", "0.1"), "take"),
         (("register", "list"), "format"),
         (("register", "declare", "clinic", "--epsilon-cap", "1", "--unit", "one", "--rows-per-unit", "1"), "spent"),
         (("train", table, "--schema", schema, "--epsilon", "5", "--seed", "0", "--out", model), "guarantee"),

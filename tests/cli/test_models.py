@@ -20,10 +20,10 @@ from pyarrow import feather
 import dpviz
 from dpviz.models.document import model_body, model_from_json
 from dpviz.models.new_rows import answers
-from dpviz.models.tree import Branch, Leaf, NumberLeaf, ThresholdRule, Tree
+from dpviz.models.tree import Branch, Leaf, ThresholdRule, Tree
 from dpviz.results.exports import export_names, forms
 from dpviz.rows import text
-from dpviz.table.schema import ClassTarget, NumericFeature, NumericTarget, Schema
+from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 
 pytestmark = pytest.mark.filterwarnings("ignore::dpviz.errors.UnansweredWarning")
 ODD = ["-100", "+1", "@u2", "=x", "=1+1", "004", "1e3", "7.0", " a", "b ", "NA", "null", "x,y", 'q"q', "=HYPERLINK(1)", "-1+1"]
@@ -140,16 +140,6 @@ def test_labels_come_out_as_declared_below_names_that_differ(run, tmp_path, clas
         assert len(set(names)) == len(names) == 3 + bool(key)
         assert names[0] == (key or "label")
         assert table.iloc[:, int(bool(key))].tolist() == list(classes)
-
-
-def test_a_number_gives_way_to_a_key_called_value(run, tmp_path):
-    schema = Schema((NumericFeature("age", 0, 100),), NumericTarget("y", 0, 1))
-    model = document(tmp_path / "m.json", schema, NumberLeaf(0.1 + 0.2), NumberLeaf(1 / 3))
-    (tmp_path / "rows.csv").write_text("value,age\n=a,20\n-3,90\n4,\n")
-    for out in ("o.csv", "o.parquet"):
-        assert run("predict", model, tmp_path / "rows.csv", "--key", "value", "--out", tmp_path / out)[0] == 0
-    assert (tmp_path / "o.csv").read_text() == f"value,value (2)\n=a,{0.1 + 0.2!r}\n-3,{1 / 3!r}\n4,\n"
-    assert pq.read_table(tmp_path / "o.parquet")["value (2)"].to_pylist()[:2] == [0.1 + 0.2, 1 / 3], "in full"
 
 
 def _typed_keys():

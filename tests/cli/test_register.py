@@ -9,7 +9,6 @@ from dataclasses import replace
 import pytest
 
 import dpviz
-from dpviz.release.register import Register
 
 
 @pytest.fixture
@@ -119,13 +118,6 @@ def test_a_register_is_checked_against_its_releases_and_an_old_copy_is_restored_
     assert "was truncated, or is an old copy" in refused(*release("three.json", epsilon="0.25"))
     code, said, _ = run("register", "resume", "--reason", "the disk broke", "--by", "the owner", "--register", register)
     assert (code, "Left      epsilon = 0 (add/remove one household, up to 3 rows)\n" in said) == (0, True)
-
-
-def test_looks_at_private_rows_are_listed_apart(run, declared, register):
-    Register(register).note_use("f", what="tree", learner="pf-tree", settings={}, times=7)
-    _, said, _ = run("register", "list", "--register", register)
-    assert "Explorations (not covered: keep to yourself)" in said
-    assert "(not assigned)" in said
 
 
 # --- dpviz check

@@ -15,7 +15,7 @@ from pandas.testing import assert_frame_equal
 import dpviz
 from dpviz.cli import learners as verify_command
 from dpviz.cli import studies as sweep_command
-from dpviz.cli.learners import bounds_in_words, verdict_in_words
+from dpviz.cli.learners import verdict_in_words
 from dpviz.evaluation.audit import verdicts as verify_all
 from dpviz.evaluation.audit.evidence import typical
 from dpviz.evaluation.audit.exact import Universe
@@ -106,32 +106,16 @@ def test_it_prints_the_curve_and_the_verdict_and_the_file_holds_every_point(run,
     path = tmp_path / "curve.csv"
     asked = attacked(table, schema, "--max-poisoned", "0.05", "--out", path)
     code, out, err = run(*asked)
-    assert code == 0
-    assert "add/remove one row" in out
+    assert (code, err.strip()) == (0, "")
     lines = [line.split() for line in out.splitlines()]
-    assert lines[3][0] == "0"
     at_the_end = next(line for line in lines if line[:2] == ["24", "5.00%"])
     assert all(re.fullmatch(r"\d+\.\d%", bound) for bound in at_the_end[2:5])
-    assert "Verdict" in out
-    assert "WITH 95% CONFIDENCE" in out
-    assert not err.strip()
+    assert lines[-1][0] == "Verdict"
     with path.open() as file:
         rows = list(csv.DictReader(file))
     assert [row["poisoned_rows"] for row in rows] == [str(k) for k in range(25)]
     assert list(rows[0]) == ["poisoned_rows", "poisoned_share", "accuracy", "published", "tight", "tight_low"]
     assert "The file exists." in refused(*asked)
-
-
-def test_the_verdict_follows_the_learner_and_the_accuracy_that_is_wanted(run, table, schema):
-    verdict = run(*attacked(table, schema, "--above", "0.999"))[1].splitlines()[-1]
-    assert "No protection shown: even without poison its accuracy is not above 99.9% (what you asked for)" in verdict
-    code, out, _ = run(*attacked(table, schema, "--learner", "cart"))
-    assert code == 0
-    assert out.splitlines()[-1] == "Verdict  No guarantee. Its privacy loss is infinite: exact splits and labels."
-    assert "0.00%  -          -      -" in out
-    code, out, _ = run(*attacked(table, schema, "--learner", "dpa", "--param", "trees=30"))
-    assert code == 0
-    assert "Voting trees" in out
 
 
 # --- verify: a table, the pair that shows it, and an exit code for our own ledgers
@@ -147,26 +131,6 @@ def tiny(monkeypatch):
 
 
 @pytest.mark.usefixtures("tiny")
-@pytest.mark.slow
-def test_one_learner_is_a_line_then_every_place_searched_and_the_pair_with_both_chances(run):
-    code, out, err = run("verify", "privatree", "--epsilon", "1", "--param", "grow_complete=true", "--quick")
-    assert (code, err) == (0, "")
-    assert re.search(r"^LEARNER +EPSILON +CLAIMED +COMPOSED +SEARCHED +FINDING +WHERE +REASON$", out, re.MULTILINE)
-    line = r"^privatree grow_complete=True +1 +1 +1\.5 +1\.\d{4} +violated +2 features of 2 categories"
-    assert re.search(line, out, re.MULTILINE)
-    assert "Features of one row are not disjoint data" in out
-    out = run("verify", "pf-tree", "--quick")[1]
-    assert re.search(r"^SEARCHED +FINDING +DATA SETS +PAIRS +SECONDS +WHERE$", out, re.MULTILINE)
-    assert re.search(r"^0\.\d{4} +holds +45 +72 +\d+\.\d +2 features of 2 categories, 2 classes", out, re.MULTILINE)
-    out = run("verify", "privatree", "--quick")[1]
-    assert "The pair of data sets that shows it" in out
-    assert len(re.findall(r"^without .*=", out, re.MULTILINE)) == 1
-    assert len(re.findall(r"^with .*=", out, re.MULTILINE)) == 2
-    assert re.search(r"^without +0$", out, re.MULTILINE)
-    assert re.search(r"^with +0\.\d+$", out, re.MULTILINE)
-
-
-@pytest.mark.usefixtures("tiny")
 def test_all_learners_are_tables_and_a_file_and_a_violated_ledger_is_exit_code_one(run, monkeypatch, tmp_path):
     bound = replace(BOUND, bound=0.81, perfect=0.913)
     found = StoredRun((facts(verify("pf-tree", universes=TINY), bound),))
@@ -174,9 +138,6 @@ def test_all_learners_are_tables_and_a_file_and_a_violated_ledger_is_exit_code_o
     path = tmp_path / "verdicts.json"
     code, out, err = run("verify", "--all", "--out", path)
     assert (code, err) == (0, "")
-    assert "Learners (add/remove one row; 60 processor seconds)" in out
-    head = r"^LEARNER +EPSILON +PROVED +SEARCHED +ATTACKED +STRENGTH +CEILING +CLAIMED +COMPOSED +SECONDS +DATE +REASON$"
-    assert re.search(head, out, re.MULTILINE)
     assert re.search(r"^pf-tree +1 +holds +>= 0\.\d+, within +>= 0\.81, within +81% +0\.913 +1 +1 +60\.0 ", out, re.MULTILINE)
     stored = run_from_json(path.read_bytes())
     assert [(item.learner, item.attacked.perfect) for item in stored.facts] == [("pf-tree", bound.perfect)]
@@ -204,8 +165,12 @@ def test_the_named_learners_replace_their_entries_in_a_file_and_no_others(run, m
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("tiny")
-def test_two_ledgers_of_ours_stand_on_a_tiny_universe(run):
+def test_two_ledgers_of_ours_stand_on_a_tiny_universe_and_a_pair_shows_a_claim_that_does_not(run):
     _stand(run, "majority", "privatree")
+    code, out, _ = run("verify", "privatree", "--quick")
+    assert (code, "The pair of data sets that shows it" in out) == (0, True)
+    assert re.search(r"^without +0$", out, re.MULTILINE)
+    assert re.search(r"^with +0\.\d+$", out, re.MULTILINE)
 
 
 @pytest.mark.verify
@@ -244,15 +209,9 @@ def test_outputs_of_other_code_are_attacked(run, refused, tmp_path):
 def test_every_learner_stands_in_the_table_with_its_verdict(run):
     code, out, err = run("learners")
     lines, run_of_all = out.splitlines(), stored_run()
-    assert (code, err, len(lines)) == (0, "", len(registry()) + 1)
-    for spec, line in zip(registry().values(), lines[1:], strict=True):
-        assert line.startswith(f"{spec.name} ")
-        assert spec.title in line
-        assert spec.idea in line
-        stored = run_of_all.of(spec.name, 1.0)
-        assert f" {verdict_in_words(spec.name, run_of_all)} " in line
+    assert (code, err, [line.split()[0] for line in lines[1:]]) == (0, "", list(registry()))
+    for spec in registry().values():
         assert typical(spec).claim.verdict in verdict_in_words(spec.name, run_of_all)
-        assert stored is None or all(f" {words} " in line for words in bounds_in_words(stored))
     by_name = {line.split()[0]: line for line in lines}
     assert re.search("epsilon +holds +>= .* yes", by_name["pf-tree"])
     assert re.search("epsilon, delta +holds +not listed +>= .* yes", by_name["s-gbdt"])
@@ -264,10 +223,3 @@ def test_every_learner_stands_in_the_table_with_its_verdict(run):
         code, out, err = run("learners", name)
         assert (code, err) == (0, ""), name
         assert registry()[name].citation in out
-
-
-def test_which_one_to_take(run):
-    code, out, err = run("learners", "--for", "data/loans.schema.json", "--epsilon", "0.1")
-    assert (code, err) == (0, "")
-    assert out.splitlines()[0].split() == ["take", "s-gbdt"]
-    assert "PF-tree is behind by" in out

@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 
 import dpviz
-from dpviz.learners import FitRequest
 from dpviz.release.register import Register
 from tests.support.commands import csv_text
 
@@ -65,16 +64,6 @@ def test_without_a_schema_what_was_read_from_the_data_is_warned_of_and_recorded(
     assert "No --schema" not in heard
 
 
-def test_dropped_rows_and_left_out_columns_are_told(run, schema, tmp_path):
-    gaps = tmp_path / "gaps.csv"
-    rows = [f"{age},red,{'yes' if age > 20 else 'no'},id{age}" for age in range(50)]
-    gaps.write_text("\n".join(["age,colour,label,id", *rows, ",red,yes,id50", "3,violet,no,id51"]) + "\n", encoding="utf-8")
-    _, _, heard = run("train", gaps, "--schema", schema, "--epsilon", "1", "--accept-rows", "--out", tmp_path / "a.json")
-    assert "Warning: 2 rows were dropped" in heard
-    _, _, heard = run("train", gaps, "--target", "label", "--epsilon", "1", "--out", tmp_path / "b.json")
-    assert "Warning: Column 4 is left out: a different text in every row" in heard
-
-
 def test_parameters_of_every_kind_reach_the_learner(run, table, schema, tmp_path):
     asked = {"bins": ("5", 5), "max_leaf_error": ("0.02", 0.02), "grow_complete": ("No", False), "shares": ("1,2,3", [1, 2, 3])}
     given = [word for name, (text, _) in asked.items() for word in ("--param", f"{name}={text}")]
@@ -82,25 +71,6 @@ def test_parameters_of_every_kind_reach_the_learner(run, table, schema, tmp_path
     assert run("train", table, "--schema", schema, *args)[0] == 0
     found = json.loads((tmp_path / "tree.json").read_text(encoding="utf-8"))["learner"]["parameters"]
     assert {name: found[name] for name in asked} == {name: value for name, (_, value) in asked.items()}
-
-
-def test_a_violated_claim_and_a_learner_without_privacy_are_shown_as_such(run, table, schema, tmp_path):
-    _, said, _ = run("train", table, "--schema", schema, "--learner", "cart", "--epsilon", "1", "--out", tmp_path / "c.json")
-    assert "Guarantee    Not guaranteed, because it is not private" in said
-    assert "Noise        none\n" in said
-    args = ("--learner", "privatree-corrected", "--epsilon", "0.1", "--seed", "0", "--out", tmp_path / "t.json")
-    _, said, _ = run("train", table, "--schema", schema, *args)
-    assert "Claim        epsilon = 0.1 (add/remove one row), Vos et al. 2023, corrected version: violated." in said
-
-
-def test_a_schema_without_a_row_count_names_both_remedies(refused, run, table, tmp_path):
-    own = tmp_path / "s.json"
-    dpviz.Schema(dpviz.propose_schema(dpviz.read_table(table)).features, dpviz.ClassTarget("label", ("no", "yes"))).save(own)
-    args = ("train", table, "--schema", own, "--epsilon", "1", "--out", tmp_path / "tree.json")
-    error = refused(*args)
-    assert "n_public: The learner 'pf-tree' needs a public row count" in error
-    assert "give the depth as a number" in error
-    assert run(*args, "--depth", "2")[0] == 0
 
 
 def test_an_existing_file_is_kept_unless_forced(refused, run, table, schema, tmp_path):
@@ -118,18 +88,6 @@ def test_an_existing_file_is_kept_unless_forced(refused, run, table, schema, tmp
     assert (table.read_bytes(), schema.read_bytes()) == before
 
 
-def test_stopping_from_the_keyboard_is_130_and_leaves_nothing(run, table, schema, tmp_path, monkeypatch):
-    def interrupted(*args, **kwargs):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(FitRequest, "fit", interrupted)
-    out = tmp_path / "tree.json"
-    before = set(tmp_path.iterdir())
-    code, said, heard = run("train", table, "--schema", schema, "--epsilon", "1", "--out", out)
-    assert (code, said, heard) == (130, "", "dpviz: Stopped.\n")
-    assert set(tmp_path.iterdir()) == before
-
-
 @pytest.mark.slow
 def test_a_hostile_column_name_cannot_steer_the_terminal(run, refused, tmp_path):
     table = tmp_path / "hostile.csv"
@@ -140,20 +98,6 @@ def test_a_hostile_column_name_cannot_steer_the_terminal(run, refused, tmp_path)
     assert "\x1b" not in said + heard
     error = refused("train", table, "--target", "\x1b[2Jx\ny", "--epsilon", "1", "--out", tmp_path / "u.json")
     assert "\x1b" not in error
-
-
-def test_a_number_is_learned_and_its_file_predicts_it(run, tmp_path):
-    rents = tmp_path / "rents.csv"
-    rents.write_text("area,rent\n" + "".join(f"{k % 97},{5 * (k % 97) + k % 7}.5\n" for k in range(300)), encoding="utf-8")
-    for learner in ("dp-mean", "gbdt"):
-        out = tmp_path / f"{learner}.json"
-        args = ("--learner", learner, "--epsilon", "1", "--max-depth", "2", "--seed", "0", "--out", out)
-        code, said, _ = run("train", rents, *args)
-        assert code == 0
-        assert f"({learner})" in said
-        model = dpviz.model_from_json(out.read_text(encoding="utf-8"))
-        assert model.schema.target.name == "rent"
-        assert model.predict(dpviz.encode(dpviz.read_table(rents), model.schema)).dtype == float
 
 
 def with_persons(tmp_path, rows=90):

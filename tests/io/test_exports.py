@@ -2,45 +2,37 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import sqlite3
 import time
-import warnings
 from dataclasses import replace
-from decimal import Decimal
 from html.parser import HTMLParser
 from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
-import pandas as pd
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from dpviz.charts.publish.exports import SVG
 from dpviz.errors import UnsupportedModel
 from dpviz.io.exports import FORMS, contract
 from dpviz.io.exports.contract import ExportInput, WrittenForm, require_fit
-from dpviz.io.exports.sql import TABLE, identifier, quotient
+from dpviz.io.exports.sql import TABLE, quotient
 from dpviz.models.document import model_body
-from dpviz.models.new_rows import answers
 from dpviz.models.packed_forest import LEAF, PackedForest, PackedTrees
 from dpviz.models.tree import Branch, Forest, Leaf, Node, NumberLeaf, SubsetRule, ThresholdRule, Tree
 from dpviz.results.exports import export_names, form_called
-from dpviz.table.cells import MISSING_MARKS
-from dpviz.table.dates import ORDERS, PARTS, DateFeature
-from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema
+from dpviz.table.dates import DateFeature
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from tests.support.checked import export
 from tests.support.exports_models import (
     CASES,
+    HOSTILE,
     IDS,
     NOT_TREES,
     OF_EACH_KIND,
     document,
     exportable,
-    hostile_tree,
     schema_with_stand_ins,
 )
 from tests.support.hostile_exports import NAMES, written
@@ -82,24 +74,24 @@ def test_every_export_agrees_with_predict(learner, schema, n_rows):
         assert offered["sqlite"].has_chances == (chances is True), "SQLite lacks exp in many builds"
 
 
-COLOURS = ("red", "green", "blue", "or missing", "none of them")
+COLOURS = ("red", "green", "blue", *HOSTILE)
 FEATURES = (
     NumericFeature("size", -1, 2.5, missing_as=0.1),
     NumericFeature("age", 0.5, 9.5, whole=True, missing_as=2.5),
     NumericFeature("count", -7, 7, whole=True),
-    NumericFeature("tiny", 0, 1e-280),
+    NumericFeature(HOSTILE[0], 0, 1e-280),
     CategoricalFeature("colour", COLOURS, missing_as="blue", unknown_as="red"),
-    CategoricalFeature("town", ("a", "b", "c"), unknown_as="c"),
-    CategoricalFeature("only", ("one",), missing_as="one"),
+    CategoricalFeature(HOSTILE[3], ("a", "b", "c"), unknown_as="c"),
+    CategoricalFeature(HOSTILE[5], ("one",), missing_as="one"),
     DateFeature("year", 1900, 2030, order="dmy", missing_as=1950, missing_codes=("k.A.", "01.01.1900")),
     DateFeature("day", 1, 7, part="weekday"),
     DateFeature("since", -40, 4000, part="days", since="2012-02-29", order="mdy"),
     NumericFeature("x", -5, 5, missing_as=2, missing_codes=("999", "-1.0", "k.A.")),
     CategoricalFeature("c", ("a", "7", "b"), missing_as="b", missing_codes=("9", "-", "a\nb"), groups=(("A", "a"), ("70", "b"))),
 )
-SCHEMA = Schema(FEATURES, ClassTarget("y", ("no", "yes", "perhaps")))
+SCHEMA = Schema(FEATURES, ClassTarget("y\u2028", ("no", *HOSTILE[:2])))
 NUMBERS = Schema(FEATURES, NumericTarget("y", -10, 10))
-TWO = Schema(FEATURES, ClassTarget("y", ("no", "yes")))
+TWO = Schema(FEATURES, ClassTarget("y", HOSTILE[3:5]))
 
 
 def grown(schema: Schema, rng: np.random.Generator, depth: int) -> Node:
@@ -215,19 +207,6 @@ def test_a_model_that_is_too_large_or_no_single_tree_is_refused_in_words():
 # --- names
 
 
-@pytest.mark.slow
-def test_hostile_names_are_only_names():
-    for name in ("json", "python", "sqlite", "duckdb"):
-        assert export(TARGETS[name], hostile_tree()).n_rows > 500
-    lines = str(TARGETS["rules"].write(hostile_tree())).splitlines()
-    assert {line.split()[0] for line in lines if line} == {"#", "Rule", "if", "and", "then"}
-    base, given = sqlite3.connect(":memory:"), hostile_tree()
-    base.execute(f"CREATE TABLE {TABLE} ({', '.join(map(identifier, given.schema.feature_names))})")
-    base.execute(f"INSERT INTO {TABLE} DEFAULT VALUES")
-    assert len(base.execute(str(TARGETS["sqlite"].write(given))).fetchall()) == 1
-    assert base.execute(f"SELECT count(*) FROM {TABLE}").fetchone() == (1,), "no table was dropped"
-
-
 class Elements(HTMLParser):
     """(element, attribute) of everything a browser would make of a page."""
 
@@ -247,17 +226,6 @@ def test_a_name_in_a_drawing_or_report_makes_no_element_and_no_link() -> None:
         assert {node.tag for node in drawn.iter()} == {node.tag for node in plain.iter()}
         assert not [key for node in drawn.iter() for key in node.attrib if key.endswith(("href", "src")) or key.startswith("on")]
         assert Elements(written(name, "report")).found == Elements(written("plain", "report")).found
-
-
-@pytest.mark.slow
-def test_columns_alike_after_cleaning_and_names_of_the_function_itself_stay_apart():
-    names = ["a b", "class", "a-b", "A_B", "1", "row", "∆", "MARKS", "number_in", "cells", "leaf", "math", "found"]
-    names += ["x_texts", "x"]
-    tree: Node = Leaf(0)
-    for place in range(len(names)):
-        tree = Branch(ThresholdRule(place, 0.5), tree, Leaf(1))
-    schema = Schema(tuple(NumericFeature(name, 0, 1) for name in names), ClassTarget("y", ("a", "b")))
-    assert export(TARGETS["python"], document(Tree(schema, tree))).n_rows > 10
 
 
 # --- what they say
@@ -294,100 +262,3 @@ def test_a_column_the_table_lacks_is_an_error_in_sqlite_and_not_a_text():
     base.execute(f'CREATE TABLE {TABLE} ("size", "age")')
     with pytest.raises(sqlite3.OperationalError, match=r"no such column: r\.count"):
         base.execute(content)
-
-
-# --- cells: the Python function
-
-
-def function_of(feature: Feature, decimal: str | None = None) -> tuple[Tree, Any]:
-    """A tree that parts cells of this column as finely as can be, and the function that it becomes."""
-    n = len(feature.categories) if isinstance(feature, CategoricalFeature) else 12
-    schema = Schema((feature,), ClassTarget("y", tuple(f"y{k}" for k in range(max(n, 2)))), decimal=decimal)
-    node: Node = Leaf(n - 1)
-    for k in reversed(range(n - 1)):
-        if isinstance(feature, CategoricalFeature):
-            rule: Any = SubsetRule(0, (k,))
-        else:
-            rule = ThresholdRule(0, feature.low + (feature.high - feature.low) * (k + 1) / n)
-        node = Branch(rule, Leaf(k), node)
-    space: dict[str, Any] = {}
-    exec(str(TARGETS["python"].write(document(Tree(schema, node)))), space)
-    return Tree(schema, node), space["predict"]
-
-
-SPELLED = ("1", "042", "42", "5E1", "2.5", "1.50", "NA", "true", "FALSE", "Zu\u0308rich", "New York", "2024-03-01 00:00:00", "-0")
-COLUMNS = [
-    *((NumericFeature("c", -2000, 2000, missing_as=50), decimal) for decimal in (None, ".", ",")),
-    (NumericFeature("c", -10, 100, missing_as=77, missing_codes=("1", "2.50", "inf", "k.A.")), "."),
-    (CategoricalFeature("c", (*SPELLED, "other"), missing_codes=("7", "k.A.", "yes")), None),
-    (CategoricalFeature("c", (*SPELLED, "other"), missing_as="other", unknown_as="42"), None),
-    (CategoricalFeature("c", ("1.0", "0", "yes", "male"), groups=(("1", "1.0"), ("M", "male"), ("true", "yes"))), None),
-    *(
-        (DateFeature("c", *(PARTS[part] or (-10_000, 50_000)), part=part, order=order, missing_codes=("-", "0.0")), None)
-        for part, order in zip([*PARTS], [*ORDERS, "ymd"], strict=True)
-    ),
-]
-TYPED = [
-    *(1, 1.0, -7, 80.4, 1234.5, True, False, None, float("nan"), float("inf"), float("-inf"), 2**53 + 1, 10**30, 1e-7, -0.0, 42),
-    *(np.float64(2.5), np.float32(0.1), np.float32(80.5), np.int8(1), np.uint64(2**63), np.bool_(True), np.False_, np.str_("1")),
-    *(np.float64("nan"), np.datetime64("NaT", "ns"), np.datetime64("2024-03-01"), np.datetime64("2024-03-01T14:30:00")),
-    *(np.timedelta64(90, "s"), dt.timedelta(seconds=1), pd.Timedelta(81, "s"), np.longdouble(2.5)),
-    *(Decimal("1.0"), Decimal("2.50"), Decimal("1E+1"), Decimal("NaN"), Decimal("-0"), Decimal("Infinity"), pd.NA, pd.NaT),
-    *(pd.Timestamp("2024-03-01"), pd.Timestamp("2024-03-01 14:30", tz="Europe/Berlin"), dt.time(14, 30), b"1.0", b"NA"),
-    *(dt.date(2024, 3, 1), dt.datetime(2024, 3, 1), dt.datetime(2024, 3, 1, 14, 30), dt.datetime(2024, 3, 1, tzinfo=dt.UTC)),
-]
-DIGITS = st.text("0123456789", min_size=1, max_size=4)
-BETWEEN = st.sampled_from(["", ",", ".", "_", "e", ",,", ".,", " ", "'", "\u2009", "\u00a0"])
-NUMERALS = st.tuples(
-    st.sampled_from(["", "+", "-", "−", " ", "\u00a0"]),
-    DIGITS,
-    BETWEEN,
-    DIGITS,
-    BETWEEN,
-    st.sampled_from(["", "000", "5", "e3", "E-2", " ", "%", "f"]),
-).map("".join)
-PIECES = st.sampled_from(["2020", "1999", "0001", "9999", "12", "02", "2", "29", "31", "30", "0", "13", "٣", "", "x"])
-DATES = st.tuples(
-    PIECES,
-    st.sampled_from("-./ "),
-    PIECES,
-    st.sampled_from("-./ "),
-    PIECES,
-    st.sampled_from(["", " ", "T", "T12:00", " 12:00", "\t", "T\n"]),
-).map("".join)
-SPELLINGS = (
-    *("inf", "-Infinity", "1e999", "0x10", "१२", "True", "TRUE", ".5", "5.", ",", "-", "na", "1.0", "01", "42.0", "50", "+1"),
-    *("Zürich", "New\u00a0York", "1,0", "0.0", "-0.0", "None", "1.0.0", "k.A.", "YES", "M"),
-)
-ODD = st.sampled_from([*sorted(MISSING_MARKS), *SPELLED, *SPELLINGS])
-CELLS = st.one_of(NUMERALS, DATES, ODD, ODD.map(lambda text: f" {text} "), st.text(max_size=5), st.sampled_from(TYPED))
-#: What a column of numbers of 64 bits holds: it reads them whatever its decimal mark, also in a column of objects.
-UNMARKED = (float, np.floating, Decimal, dt.timedelta, np.timedelta64)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("place", range(len(COLUMNS)))
-def test_every_cell_is_read_as_predict_reads_it(place):
-    tree, predict = function_of(*COLUMNS[place])
-
-    def check(cell: Any) -> None:
-        is_number = isinstance(cell, UNMARKED) and tree.schema.decimal == ","
-        kind = float if is_number and isinstance(cell, float | np.floating) else object
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            [wanted] = answers(tree, pd.DataFrame({"c": pd.Series([cell], dtype=kind)})).tolist()
-        if not is_number or kind is float:
-            assert predict({"c": cell}) == wanted, repr(cell)
-
-    @given(CELLS)
-    @example("1,311")
-    @example("1,311.5")
-    @example("1.311,5")
-    @example("1,23,456")
-    @example("80,2")
-    def made_up(cell: Any) -> None:
-        check(cell)
-
-    for cell in TYPED:
-        check(cell)
-    made_up()

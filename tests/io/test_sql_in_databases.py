@@ -1,4 +1,4 @@
-"""Exported SQL answers as `predict` does in real databases, whatever type a column has and however it was filled, or refuses."""
+"""Exported SQL answers as `predict` does in real databases, whatever type a column has, or refuses; so does exported Python."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dpviz.io.exports.python import PYTHON
 from dpviz.io.exports.sql import DUCKDB, SQLITE, identifier
 from dpviz.models.new_rows import answers
 from dpviz.models.tree import Branch, Leaf, SubsetRule, ThresholdRule, Tree
@@ -286,3 +287,31 @@ def test_numbers_in_texts_are_read_by_the_decimal_mark_of_the_schema(database, d
         found.compare(database, tree, NUMBERS, str(database.form.write(document(tree))))
         assert not found.differences, feature
         assert found.n_alike > (0.75 if database.form is SQLITE else 0.9) * len(NUMBERS)
+
+
+# --- the Python function, of cells that no database holds too
+
+TYPED = [
+    *(1, 1.0, -7, 80.4, 1234.5, True, False, None, float("nan"), float("inf"), float("-inf"), 2**53 + 1, 10**30, 1e-7, -0.0, 42),
+    *(np.float64(2.5), np.float32(0.1), np.float32(80.5), np.int8(1), np.uint64(2**63), np.bool_(True), np.False_, np.str_("1")),
+    *(np.float64("nan"), np.datetime64("NaT", "ns"), np.datetime64("2024-03-01"), np.datetime64("2024-03-01T14:30:00")),
+    *(np.timedelta64(90, "s"), dt.timedelta(seconds=1), pd.Timedelta(81, "s"), np.longdouble(2.5)),
+    *(Decimal("1.0"), Decimal("2.50"), Decimal("1E+1"), Decimal("NaN"), Decimal("-0"), Decimal("Infinity"), pd.NA, pd.NaT),
+    *(pd.Timestamp("2024-03-01"), pd.Timestamp("2024-03-01 14:30", tz="Europe/Berlin"), dt.time(14, 30), b"1.0", b"NA"),
+    *(dt.date(2024, 3, 1), dt.datetime(2024, 3, 1), dt.datetime(2024, 3, 1, 14, 30), dt.datetime(2024, 3, 1, tzinfo=dt.UTC)),
+]
+#: What a column of numbers of 64 bits holds: it reads them whatever its decimal mark, also in a column of objects.
+UNMARKED = (float, np.floating, Decimal, dt.timedelta, np.timedelta64)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("group", GROUPS)
+def test_the_python_function_reads_every_cell_as_predict_does(group):
+    for feature, cells in GROUPS[group]:
+        for decimal in (None, ".", ",") if group == "numbers" else (None,):
+            tree, space = tree_of(feature, decimal), dict[str, Any]()
+            exec(str(PYTHON.write(document(tree))), space)
+            asked = [cell for cell in (*cells, *TYPED) if decimal != "," or not isinstance(cell, UNMARKED)]
+            wanted = answers(tree, pd.DataFrame({"x": pd.Series(asked, dtype=object)})).tolist()
+            found = [space["predict"]({"x": cell}) for cell in asked]
+            assert [one for one in zip(asked, found, wanted, strict=True) if one[1] != one[2]] == [], (feature, decimal)

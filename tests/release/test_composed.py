@@ -110,21 +110,3 @@ def test_a_release_without_its_file_or_with_another_counts_as_any_algorithm(pool
     interrupted = [pool[5], replace(pool[5], state=State.STARTED, file="", sha256="")]
     assert composed(interrupted).n_unread == 1
     assert composed([pool[5]]) is None
-
-
-def test_a_person_with_several_rows_is_composed(pool):
-    found = composed([pool[4], pool[5]])
-    of_three = found.risk.for_rows(3).guesses()
-    assert found.risk.guesses() + 0.02 < of_three
-    assert of_three < total([pool[4].loss, pool[5].loss]).guesses_right + 0.2
-
-
-def test_a_sum_holds_for_an_epsilon_that_was_chosen_by_what_came_before_and_a_composed_total_need_not():
-    """A first answer decides whether a second is asked for: on the path without one, the composed total is the first alone."""
-    first, second = 0.3, 2.0
-    one, other = (1 / (1 + math.exp(-sign * first)) for sign in (1, -1))
-    right, wrong = (1 / (1 + math.exp(-sign * second)) for sign in (1, -1))
-    present, absent = ([1 - p, p * q, p * (1 - q)] for p, q in ((one, right), (other, wrong)))
-    gap = 0.5 * sum(abs(p - q) for p, q in zip(present, absent, strict=True))
-    assert gap > math.tanh(first / 2) + 0.01
-    assert max(math.log(p / q) for p, q in zip(present, absent, strict=True)) <= first + second + 1e-12

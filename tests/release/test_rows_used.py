@@ -3,13 +3,11 @@
 import re
 import warnings
 
-import numpy as np
 import pytest
 
 import dpviz
 from dpviz.errors import PublicValuesWarning, RefusedRelease
 from dpviz.learners.request import doubts
-from dpviz.sklearn import PrivateTreeClassifier
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 
 SCHEMA = Schema(
@@ -62,18 +60,6 @@ def test_a_release_from_good_rows_needs_no_word_nor_does_a_learner_that_spends_n
     assert dpviz.fit("pf-tree", rows_of(GOOD), epsilon=1.0, max_depth=1).released
     for name in ("cart", "random-forest"):
         assert not dpviz.fit(name, rows_of(SPOILED), epsilon=1.0, max_depth=1).released
-
-
-def test_an_estimator_refuses_them_too():
-    X, y = np.array([[3.0], [4.0]] * 50), ["n", "p"] * 50
-    declared = {"bounds": (0, 9), "n_public": 100, "max_depth": 1}
-    estimator = PrivateTreeClassifier(classes=("nein", "ja"), **declared)
-    with pytest.raises(RefusedRelease, match=r"No row is used\..*accept_rows=True"):
-        estimator.fit(X, y)
-    with pytest.raises(RefusedRelease, match="Fewer than 10% of the rows"):
-        PrivateTreeClassifier(classes=("n", "p"), **declared | {"bounds": (5, 9)}).fit(X, y)
-    assert estimator.set_params(accept_rows=True).fit(X, y).result_.released
-    assert PrivateTreeClassifier(classes=("n", "p"), **declared).fit(X, y).result_.released
 
 
 def test_a_release_with_a_schema_read_from_the_rows_warns():

@@ -12,9 +12,9 @@ import dpviz
 from dpviz.io.exports.contract import ExportInput
 from dpviz.learners import registry
 from dpviz.models.document import model_body
-from dpviz.models.tree import Branch, Leaf, Node, SubsetRule, ThresholdRule, Tree
+from dpviz.models.tree import Tree
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+from dpviz.table.schema import ClassTarget, NumericTarget, Schema
 from dpviz.training.params import controls_of
 from tests.support.tables import column_of, schema_of, table
 
@@ -98,21 +98,6 @@ HOSTILE = (
     "-1",
     "row",
 )
-
-
-def hostile_tree() -> ExportInput:
-    """A tree whose columns, categories and classes all bear hostile names, and which asks for every column."""
-    columns = [name for name in HOSTILE if name != "Class"]
-    numbers = tuple(NumericFeature(name, 0, 10, missing_as=1 if place % 2 else None) for place, name in enumerate(columns[::2]))
-    texts = tuple(CategoricalFeature(name, HOSTILE[place:] + HOSTILE[:place]) for place, name in enumerate(columns[1::2]))
-    schema = Schema((*numbers, *texts), ClassTarget("y\u2028", HOSTILE))
-    node: Node = Leaf(0)
-    for place in range(len(numbers)):
-        node = Branch(ThresholdRule(place, 0.1 + place / 3), Leaf(place), node)
-    for place in range(len(texts)):
-        node = Branch(SubsetRule(len(numbers) + place, (place, place + 3)), Leaf(len(numbers) + place), node)
-    document = {"format": "dpviz-tree/1", "kind": "tree", **model_body(Tree(schema, node)), "schema": schema.to_dict()}
-    return ExportInput(json.dumps(document, ensure_ascii=False))
 
 
 #: Models without a tree; they are exported as JSON.
