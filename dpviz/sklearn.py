@@ -53,7 +53,7 @@ from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Numeric
 from dpviz.table.validation import is_number, validate_count
 
 #: Names of columns that a message lists.
-_MOST_NAMED = 20
+_MOST_NAMED = 5
 #: What scikit-learn says of shapes, types and missing cells: of such a message the first line quotes no cell.
 _SAYS_NO_CELL = re.compile(
     r"(Input (X |y )?contains (NaN|infinity)|Found (array with|input variables)|X has \d+ features|The feature names should|"
@@ -68,13 +68,12 @@ def _in_words(theirs: Exception) -> RowsError:
     if known := _SAYS_NO_CELL.match(said):
         remedy = "Reshape your data: one row per case, one column per feature." if "2D" in known[0] else ""
         return RowsError("rows", f"{known[0].rstrip(':.')}.", remedy=remedy)
+    what = "X or y has cells that cannot be used here."
     if isinstance(theirs, TypeError) and "argument must be a string or a real number" in said:
         what = "A cell of X or y is of a kind that cannot be read: the argument must be a string or a real number."
-        return RowsError("cells", what, remedy=remedy)
-    if "could not convert" in said:
-        what = "X has a cell that is not a number."
-        return RowsError("cells", what, remedy="Declare its column in `categories`, or leave it out.")
-    return RowsError("cells", "X or y has cells that cannot be used here.", remedy=remedy)
+    elif "could not convert" in said:
+        what, remedy = "X has a cell that is not a number.", "Declare its column in `categories`, or leave it out."
+    return RowsError("cells", what, remedy=remedy)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -145,8 +144,8 @@ class _PrivateEstimator:
         if schema is None:
             name = getattr(y, "name", None)
             wanted = [name] if isinstance(name, str) and name.strip() else []
-            taken = self._names()
-            free = next(word for word in (*wanted, "y", *(f"y{k}" for k in range(len(taken) + 1))) if word not in taken)
+            words = (*wanted, "y", *(f"y{k}" for k in range(self.n_features_in_)))
+            free = next(word for word in words if word not in self._names())
             schema = Schema(self._features(frame), self._target(free, given), n_public=self.n_public)
         if self.missing is not None:
             schema = replace(schema, features=tuple(map(_with_rule, schema.features)))
@@ -185,11 +184,9 @@ class _PrivateEstimator:
                 validate_data(self, X, skip_check_array=True, reset=is_fit)
             if schema is not None:
                 return X
-            if hasattr(X, "iloc"):
-                frame = X.set_axis(self._names(), axis=1)
-            else:
-                frame = DataFrame({name: Series(X[name].to_list(), dtype=object) for name in X.columns})
-            return self._truths_as_numbers(frame)
+            is_pandas = hasattr(X, "iloc")
+            frame = X if is_pandas else DataFrame({name: Series(X[name].to_list(), dtype=object) for name in X.columns})
+            return self._truths_as_numbers(frame.set_axis(self._names(), axis=1))
         cells = np.array(X, dtype=object) if isinstance(X, (list, tuple)) and (is_declared or self.categories) else X
         has_units = getattr(getattr(X, "dtype", None), "kind", "") in ("m", "M")  # which a float would not say
         kept = {"dtype": None} if is_declared or has_units else {"dtype": object if self.categories else np.float64}
@@ -240,8 +237,7 @@ class _PrivateEstimator:
             if error.field != "n_public":
                 raise
             if not data.n_rows:
-                remedy = "Give rows as they are declared, and n_public from public knowledge."
-                raise RowsError("unused", few_usable(data), remedy=remedy) from None
+                raise RowsError("unused", few_usable(data), remedy="Give rows as they are declared, and n_public.") from None
             counted = replace(data.schema, n_public=rounded_count(data.n_rows), read_from_data=("n_public",))
             data = replace(data, schema=counted)
         if request.seed is None and not self.accept_rows and request.releases(data.schema):
@@ -287,10 +283,9 @@ class _PrivateEstimator:
         """None releases; a RandomState or Generator gives one seed per fit."""
         if self.random_state is None:
             return None
-        if isinstance(self.random_state, np.random.Generator):
-            return int(self.random_state.integers(2**31 - 1))
-        if hasattr(self.random_state, "randint"):
-            return int(self.random_state.randint(2**31 - 1))
+        draw = getattr(self.random_state, "integers", getattr(self.random_state, "randint", None))
+        if draw is not None:
+            return int(draw(2**31 - 1))
         allowed = "a whole number of at least 0, a RandomState or Generator, or None for a release"
         return validate_count(type(self).__name__, "random_state", self.random_state, 0, allowed=allowed)
 
@@ -326,18 +321,16 @@ class _PrivateEstimator:
             return {}
         if isinstance(self.bounds, Mapping):
             return {self._position(key): _pair("bounds", pair) for key, pair in self.bounds.items()}
-        given = list(self.bounds) if np.iterable(self.bounds) else []
-        pairs = [given] * count if len(given) == 2 and not any(map(np.iterable, given)) else given
-        if len(pairs) != count:
+        given = np.array(self.bounds, dtype=object)
+        if given.shape not in ((2,), (count, 2)):
             allowed = f"one pair (low, high), {count} pairs, or a mapping from columns to pairs"
             raise ParameterError(type(self).__name__, "bounds", self.bounds, allowed)
-        return {place: _pair("bounds", pair) for place, pair in enumerate(pairs)}
+        return {place: _pair("bounds", pair) for place, pair in enumerate(np.broadcast_to(given, (count, 2)).tolist())}
 
     def _warn(self, schema: Schema) -> None:
         read = dict.fromkeys(column for column, _ in schema.read_fields())
         if read:
-            shown = ", ".join(map(repr, list(read)[:5])) + (f" and {len(read) - 5} more" if len(read) > 5 else "")
-            what = f"Public values of {shown} were read from the rows; no epsilon covers that."
+            what = f"Public values of {_listed([*read])} were read from the rows; no epsilon covers that."
             given = "them in the schema" if self.schema is not None else f"`bounds`, `{self._public}` and `n_public`"
             warnings.warn(f"{what} Give {given} from public knowledge.", PublicValuesWarning, stacklevel=4)
 
@@ -553,10 +546,9 @@ def _with_rule(feature: Feature) -> Feature:
     if isinstance(feature, CategoricalFeature):
         first = feature.categories[0]
         return replace(feature, missing_as=feature.missing_as or first, unknown_as=feature.unknown_as or first)
-    if feature.missing_as is not None:
-        return feature
     middle = (feature.low + feature.high) / 2
-    return replace(feature, missing_as=float(np.floor(middle)) if feature.whole and np.floor(middle) >= feature.low else middle)
+    middle = float(np.floor(middle)) if feature.whole and np.floor(middle) >= feature.low else middle
+    return feature if feature.missing_as is not None else replace(feature, missing_as=middle)
 
 
 def _with_gaps(column: Column, feature: Feature) -> Column:
@@ -595,12 +587,15 @@ def _pair(name: str, given: Any) -> tuple[float, float]:
 
 def _warn_of_order(names: Sequence[str]) -> None:
     """Bagging, feature selection and most transformers make arrays of a frame, in its order and not in that of the schema."""
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    shown = ", ".join(f"{name!r:.80}" for name in names[:_MOST_NAMED]) + more
-    doubt = f"X is an array; its columns are taken for {shown}, in the order of the schema."
+    doubt = f"X is an array; its columns are taken for {_listed(names)}, in the order of the schema."
     remedy = "Give a DataFrame. Where a tool of scikit-learn makes an array of one, order its columns as in the schema first"
     text = f"{doubt} {remedy}, or ask a transformer for frames: set_output(transform='pandas')."
     warnings.warn(ReadingWarning(text, doubt), stacklevel=5)
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(f"{name!r:.80}" for name in names[:_MOST_NAMED]) + more
 
 
 def _undeclared(column: str, remedy: str) -> RowsError:

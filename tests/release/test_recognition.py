@@ -1,6 +1,5 @@
 """A table that a register knows is not released once more under another data set, by whatever door it comes."""
 
-import json
 import pickle
 import sqlite3
 from contextlib import closing, nullcontext
@@ -18,6 +17,7 @@ from dpviz.learners import FitRequest
 from dpviz.release.records import WARNED
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+from tests.support.commands import run  # noqa: F401
 
 N = 200
 
@@ -261,38 +261,23 @@ def test_that_few_rows_can_be_used_is_noted_of_private_rows(register):
 # --- the same on the command line
 
 
-@pytest.fixture
-def shell(tmp_path, capsys, monkeypatch):
-    from dpviz.__main__ import main
-
-    monkeypatch.chdir(tmp_path)
-    FRAME.to_csv("t.csv", index=False)
-    FRAME.sample(frac=1, random_state=1).to_parquet("t.parquet")
-    (tmp_path / "s.json").write_text(schema().to_json(), encoding="utf-8")
-    (tmp_path / "other.json").write_text(schema(1.5, n_public=190).to_json(), encoding="utf-8")
-
-    def run(*words: str) -> tuple[int, str]:
-        code = main([*words, "--register", "r.db"])
-        found = capsys.readouterr()
-        return code, found.out + found.err
-
+def test_the_command_line_asks_the_same(run, tmp_path):  # noqa: F811
+    FRAME.to_csv(tmp_path / "t.csv", index=False)
+    FRAME.sample(frac=1, random_state=1).to_parquet(tmp_path / "t.parquet")
+    schema().save(tmp_path / "s.json")
+    schema(1.5, n_public=190).save(tmp_path / "other.json")
+    at = ("--register", tmp_path / "r.db")
     for name in ("one", "two"):
-        run("register", "declare", name, "--epsilon-cap", "0.5", "--unit", "one row", "--rows-per-unit", "1")
-    return run
+        run("register", "declare", name, "--epsilon-cap", "0.5", "--unit", "one row", "--rows-per-unit", "1", *at)
 
+    def train(table, name, by, *more):
+        asked = ("--learner", "majority", "--epsilon", "0.5", "--max-depth", "1", "--add-rows", *at)
+        return run("train", tmp_path / table, "--schema", tmp_path / by, *asked, "--data-set", name, "--out", *more)
 
-def _train(run, table, name, by="s.json", out="tree.json", *more):
-    asked = ("--learner", "majority", "--epsilon", "0.5", "--max-depth", "1")
-    return run("train", table, "--schema", by, *asked, "--data-set", name, "--add-rows", "--out", out, *more)
-
-
-def test_the_command_line_asks_the_same(shell, tmp_path):
-    assert _train(shell, "t.csv", "one")[0] == 0
-    code, said = _train(shell, "t.parquet", "two", "other.json", "b.json")
-    assert code != 0
-    assert "look like rows of 'one'" in said
-    assert "--disjoint-from 'one'" in said
+    assert train("t.csv", "one", "s.json", tmp_path / "a.json")[0] == 0
+    code, _, said = train("t.parquet", "two", "other.json", tmp_path / "b.json")
+    assert (code, "look like rows of 'one'" in said, "--disjoint-from 'one'" in said) == (2, True, True)
     assert "disjoint_from" not in said
-    assert dpviz.open_register("r.db").balance("two").left.epsilon == 0.5
-    assert _train(shell, "t.parquet", "two", "other.json", "b.json", "--disjoint-from", "one")[0] == 0
-    assert json.loads((tmp_path / "b.json").read_text(encoding="utf-8"))["format"] == "dpviz-tree/1"
+    assert dpviz.open_register(at[1]).balance("two").left.epsilon == 0.5
+    assert train("t.parquet", "two", "other.json", tmp_path / "b.json", "--disjoint-from", "one")[0] == 0
+    assert dpviz.load_result(tmp_path / "b.json").released
