@@ -44,7 +44,6 @@ from dpviz.release.files import released_text
 from dpviz.release.records import Balance, ReleaseRecord, State, n_uses, protected, visible_to_others
 from dpviz.release.register import Register
 from dpviz.release.release import Assumption, ReleaseTerms, Status, assumptions, preview_terms, require_source
-from dpviz.results.exports import Exported
 from dpviz.results.verdict import Unit, bare_text, odds_text, verdict
 from dpviz.table.role import DataRole
 from dpviz.table.schema import Schema
@@ -239,14 +238,14 @@ def released_file(record: ReleaseRecord, unit: Unit) -> None:
                 error(problem)
             else:
                 written = f"release-{record.number}-report.html"
-                download("Report (HTML, for printing)", done.content, written, "text/html", key="report-download")
+                download("Report (HTML, for printing)", done, written, "text/html", key="report-download")
     free = {"key": "publish-forms", "help": "Made from the released file; costs nothing."}
     if st.toggle("Download in another format", **free):
         offer_export(text, name.removesuffix(".json"), key=f"released-{record.number}", unit=unit)
 
 
 @st.cache_resource(scope="session", max_entries=4, show_spinner="Writing it …")
-def report_of(text: str, unit: Unit, signed: Signed) -> Exported:
+def report_of(text: str, unit: Unit, signed: Signed) -> str:
     """The report of a released file."""
     return report_to_sign(ExportInput(text, unit), signed)
 

@@ -5,7 +5,7 @@ import streamlit as st
 from dpviz.app.parts import error
 from dpviz.app.widgets import download, on_demand
 from dpviz.errors import DpvizError
-from dpviz.results.exports import Exported, export, form_called, forms
+from dpviz.results.exports import export, form_called, forms
 from dpviz.results.json_schema import JSON_SCHEMA
 from dpviz.results.verdict import Unit
 
@@ -26,27 +26,27 @@ def offer_export(document: str, stem: str, *, key: str, label: str = "Download",
     def offer() -> None:
         names = list(forms())
         name = st.selectbox("Export format", names, format_func=_title, key=f"{key}-form", persist_state="session")
-        st.caption(form_called(name).about)
+        form = form_called(name)
+        st.caption(form.about)
         try:
-            done = _exported(name, document, unit)
+            content = _exported(name, document, unit)
         except DpvizError as problem:
             error(problem)
             return
-        form = done.form
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             words = f"{label} ({form.title})"
-            download(words, done.content, f"{stem}{form.suffix}", form.media_type, key=f"{key}-{form.name}")
+            download(words, content, f"{stem}{form.suffix}", form.media_type, key=f"{key}-{form.name}")
             if form.name == "json":
                 schema = JSON_SCHEMA.read_bytes
                 st.download_button("Its JSON Schema", schema, JSON_SCHEMA.name, "application/schema+json", on_click="ignore")
-        if isinstance(done.content, bytes) or form.name in _UNSEEN:
+        if form.name in _UNSEEN:
             return
         with on_demand("Preview", icon=":material/visibility:", key=f"{key}-preview") as box:
             if box.open:  # it is coloured by a script of a megabyte
-                text = done.content[:_LONGEST_PREVIEW]
+                text = content[:_LONGEST_PREVIEW]
                 st.code(text, language=form.language, height=320)
-                if len(done.content) > len(text):
-                    st.caption(f"The first {len(text):,} of {len(done.content):,} characters.")
+                if len(content) > len(text):
+                    st.caption(f"The first {len(text):,} of {len(content):,} characters.")
 
     offer()
 
@@ -57,5 +57,5 @@ def _title(name: str) -> str:
 
 
 @st.cache_resource(scope="session", max_entries=24, show_spinner="Writing it …")
-def _exported(name: str, document: str, unit: Unit | None) -> Exported:
+def _exported(name: str, document: str, unit: Unit | None) -> str:
     return export(name, document, unit)

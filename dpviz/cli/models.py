@@ -28,7 +28,7 @@ from dpviz.models.base import Model
 from dpviz.models.constant import as_tree
 from dpviz.models.document import model_from_json
 from dpviz.models.new_rows import Unanswered
-from dpviz.results.exports import export_names, form_called
+from dpviz.results.exports import export, export_names, form_called
 from dpviz.rows.address import parse_address
 from dpviz.rows.files import IN_BATCHES, batches_of, is_large
 from dpviz.rows.opening import read_rows
@@ -246,6 +246,6 @@ def run_export(args: Namespace) -> int:
     check_output(args.out, force=args.force, inputs=[args.model])
     document = read_model_file(args.model)
     console.status(f"Writing {form.title}")
-    write_whole(args.out, form.export(document, key=args.key).content, force=args.force)
+    write_whole(args.out, export(form.name, document, key=args.key), force=args.force)
     console.show_pairs([("Format", form.title), ("File", str(args.out))])
     return 0

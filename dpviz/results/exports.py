@@ -6,33 +6,23 @@ these modules here. They are imported when a form is first asked for.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 from dpviz.errors import DpvizError, UnknownName
 from dpviz.installation import offered
 from dpviz.results.verdict import Unit
 
-Content = str | bytes
 #: Forms of earlier versions, and what does their work now; another name of one.
 _REMOVED = {"dot": "svg", "mermaid": "svg", "markdown": "rules", "onnx": "python"}
 _ALSO = {"sql": "sqlite"}
 
 
-@dataclass(frozen=True)
-class Exported:
-    """A document in another form."""
-
-    form: Form
-    content: Content
-
-
 @dataclass(frozen=True, kw_only=True)
-class Form(ABC):
+class Form:
     """One form in which a result can be taken away."""
 
     #: name, title: as the command line and as people call it.
@@ -42,14 +32,14 @@ class Form(ABC):
     suffix: str
     media_type: str
     about: str  #: One sentence: what it is for, and how it reads missing cells
+    write: Callable[[Any], str]  #: From an `ExportInput`; raises UnsupportedModel
     group: Literal["data", "code", "words", "picture"] = "code"
     language: str = "text"  #: For syntax colours in a preview
     order: int = 100  #: Where it stands among the others
     is_listed: bool = True  #: False for one that is made for a single place
-
-    @abstractmethod
-    def export(self, document: str, unit: Unit | None = None, key: str = "") -> Exported:
-        """A `dpviz-tree/1` document in this form; see `export`."""
+    one_tree: bool = False  #: It shows a single tree only
+    most_ends: int = 50_000  #: Larger models are refused
+    any_model: bool = False
 
 
 @cache
@@ -73,7 +63,7 @@ def form_called(name: str) -> Form:
     return found
 
 
-def export(name: str, document: str, unit: Unit | None = None, key: str = "") -> Exported:
+def export(name: str, document: str, unit: Unit | None = None, key: str = "") -> str:
     """A `dpviz-tree/1` document in the form called `name`.
 
     `unit`: whom a register says a release protects; None where only the document knows. `key`: in SQL a column of the table that
@@ -81,7 +71,8 @@ def export(name: str, document: str, unit: Unit | None = None, key: str = "") ->
 
     Raises UnknownName, or DpvizError for a form that is gone; UnsupportedModel where the form cannot hold it; DocumentError.
     """
-    return form_called(name).export(document, unit, key)
+    form, writing = form_called(name), offered("forms")[0]
+    return str(writing.export(form, writing.ExportInput(document, unit, key)))
 
 
 def export_names() -> tuple[str, ...]:

@@ -93,7 +93,7 @@ class FitResult:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the tree as a picture, and its guarantee."""
-        return str(export("notebook", self.to_json()).content)
+        return export("notebook", self.to_json())
 
     def save(self, path: str | Path) -> None:
         """Write the document (`to_json`) as a file, UTF-8; `dpviz.load_result` reads it.
@@ -108,12 +108,12 @@ class FitResult:
             what = f"The result cannot be saved: {getattr(error, 'strerror', None) or error}."
             raise DpvizError(what, where=place(path), remedy="Choose a new file, in a folder that may be written to.") from None
 
-    def export(self, name: str) -> str | bytes:
+    def export(self, name: str) -> str:
         """The result in another form, one of `dpviz.export_names()`.
 
         Returns
         -------
-        str or bytes
+        str
             What a file of this form holds. Released values only.
 
         Raises
@@ -123,7 +123,7 @@ class FitResult:
         UnsupportedModel
             The form cannot hold this model.
         """
-        return export(name, self.to_json()).content
+        return export(name, self.to_json())
 
     @property
     def rows_per_person(self) -> int | None:

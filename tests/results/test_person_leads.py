@@ -61,7 +61,7 @@ def test_the_document_says_whom_it_protects(document):
 
 @pytest.mark.parametrize("name", [name for name in export_names() if name != "json"])
 def test_every_export_leads_with_the_patient(document, name):
-    leads(str(export(name, document).content).replace(json.dumps(json.loads(document), ensure_ascii=True), ""))
+    leads(export(name, document).replace(json.dumps(json.loads(document), ensure_ascii=True), ""))
 
 
 def test_page_one_of_the_report_leads_with_the_patient(document):

@@ -23,7 +23,7 @@ import pandas as pd
 from dpviz.charts.tree.text import node_in_words
 from dpviz.errors import UnsupportedModel
 from dpviz.io.exports import contract
-from dpviz.io.exports.contract import ExportInput, WrittenForm
+from dpviz.io.exports.contract import ExportInput
 from dpviz.io.exports.function import Split, nodes
 from dpviz.io.exports.rules import rules_of
 from dpviz.io.exports.sql import TABLE, identifier
@@ -32,6 +32,7 @@ from dpviz.models.base import Model
 from dpviz.models.document import model_from_json
 from dpviz.models.new_rows import answers, probabilities
 from dpviz.models.tree import Tree
+from dpviz.results.exports import Form
 from dpviz.table.dates import DateFeature
 from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget, Schema
 
@@ -54,9 +55,9 @@ class Checked:
     has_chances: bool
 
 
-def export(form: WrittenForm, given: ExportInput, n_rows: int = 200) -> Checked:
+def export(form: Form, given: ExportInput, n_rows: int = 200) -> Checked:
     """`dpviz.io.exports.contract.export`, run on many rows; raises Differs, and whatever the target raises."""
-    content, rows = contract.export(form, given).content, rows_for(given, n_rows)
+    content, rows = contract.export(form, given), rows_for(given, n_rows)
     wanted, shares = said(given.model, rows)
     found, chances = run(form.name, content, given, rows)
     for row, one, other in zip(rows, wanted, found, strict=True):

@@ -28,5 +28,4 @@ def written(name: str, form: str) -> str:
     schema = Schema((CategoricalFeature(f"{name} of", (name, "b")),), ClassTarget(name, (f"{name} no", f"{name} yes")))
     tree = Tree(schema, Branch(SubsetRule(0, (0,)), Leaf(0), Leaf(1)))
     document = {"format": "dpviz-tree/1", "kind": "tree", **model_body(tree), "schema": schema.to_dict()}
-    content = export(form, json.dumps(document)).content
-    return content if isinstance(content, str) else content.decode()
+    return export(form, json.dumps(document))

@@ -13,14 +13,14 @@ from html import escape
 from dpviz.charts.publish.report import Signed, drawn_tree, report_html
 from dpviz.charts.tree.svg import draw_tree
 from dpviz.errors import DpvizError, RefusedRelease
-from dpviz.io.exports.contract import ExportInput, WrittenForm, export
+from dpviz.io.exports.contract import ExportInput, export
 from dpviz.models.document import FORMAT, model_body
 from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, Rule, SubsetRule, ThresholdRule, Tree
-from dpviz.results.exports import Exported, forms
+from dpviz.results.exports import Form, forms
 from dpviz.table.schema import CategoricalFeature, NumericTarget, Schema, Target
 
 
-def report_to_sign(source: ExportInput, signed: Signed) -> Exported:
+def report_to_sign(source: ExportInput, signed: Signed) -> str:
     """The report with what stands beside its signature line, as an export. Raises UnsupportedModel."""
     return export(replace(REPORT, write=partial(report_html, signed=signed)), source)
 
@@ -58,7 +58,7 @@ def _write_svg(source: ExportInput) -> str:
     return draw_tree(tree, title=title).at_measured_width().standalone(json.dumps(data))
 
 
-SVG = WrittenForm(
+SVG = Form(
     name="svg",
     title="SVG picture",
     suffix=".svg",
@@ -73,7 +73,7 @@ SVG = WrittenForm(
 )
 
 
-REPORT = WrittenForm(
+REPORT = Form(
     name="report",
     title="Report for a board",
     suffix=".html",
@@ -87,7 +87,7 @@ REPORT = WrittenForm(
 )
 
 
-NOTEBOOK = WrittenForm(
+NOTEBOOK = Form(
     name="notebook",
     title="In a notebook",
     suffix=".html",
@@ -126,9 +126,9 @@ def proof_of(schema: Schema) -> Proof:
     document = {"format": FORMAT, "kind": tree.kind, **model_body(tree), "schema": schema.to_dict()}
     source, formats, missing = ExportInput(json.dumps(document)), [], {}
     for name, form in forms().items():
-        assert isinstance(form, WrittenForm)
         try:
-            formats.append(export(form, source).form.title)
+            export(form, source)
+            formats.append(form.title)
         except DpvizError as problem:
             if name in NEEDED:
                 remedy = "Nothing was spent. Rename the column or category that is named, or report this with the schema."

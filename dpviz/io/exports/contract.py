@@ -1,6 +1,6 @@
 """Forms that are written from a document, and what each needs to know of it. Tests run each where it will run."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,7 +11,7 @@ from dpviz.io.exports.words import one_line, spelled
 from dpviz.io.results import document_verdict, facts
 from dpviz.models.base import Model
 from dpviz.models.document import model_from_json
-from dpviz.results.exports import Content, Exported, Form
+from dpviz.results.exports import Form
 from dpviz.results.verdict import Unit, Verdict
 from dpviz.table.dates import DateFeature
 from dpviz.table.schema import CategoricalFeature, Schema
@@ -66,27 +66,13 @@ class ExportInput:
         return tuple(map(one_line, [*facts(self.document, self.schema.target.name, self.verdict), *_about_cells(self.schema)]))
 
 
-@dataclass(frozen=True, kw_only=True)
-class WrittenForm(Form):
-    """A form that is written from a document."""
-
-    write: Callable[[ExportInput], Content]  #: Raises UnsupportedModel
-    one_tree: bool = False  #: It shows a single tree only
-    most_ends: int = 50_000  #: Larger models are refused
-    any_model: bool = False
-
-    def export(self, document: str, unit: Unit | None = None, key: str = "") -> Exported:
-        """Write it. Raises UnsupportedModel with the reason."""
-        return export(self, ExportInput(document, unit, key))
-
-
-def export(form: WrittenForm, given: ExportInput) -> Exported:
-    """The same of what may be exported in several forms."""
+def export(form: Form, given: ExportInput) -> str:
+    """What a file of this form holds. Raises UnsupportedModel with the reason, and DocumentError."""
     require_fit(form, given)
-    return Exported(form, form.write(given))
+    return form.write(given)
 
 
-def require_fit(form: WrittenForm, given: ExportInput) -> None:
+def require_fit(form: Form, given: ExportInput) -> None:
     """Raise UnsupportedModel where the form cannot hold the model or the key."""
     if given.key and form.language != "sql":
         what = f"{form.title} answers row by row, so no key is needed."
@@ -124,7 +110,7 @@ def _write_json(given: ExportInput) -> str:
     return given.text
 
 
-JSON = WrittenForm(
+JSON = Form(
     name="json",
     title="JSON",
     suffix=".json",

@@ -3,10 +3,11 @@
 import datetime as dt
 from collections.abc import Callable, Iterable, Iterator
 
-from dpviz.io.exports.contract import ExportInput, WrittenForm
+from dpviz.io.exports.contract import ExportInput
 from dpviz.io.exports.function import MISSING, Function, Leaf, Node, declared_texts, names_of
 from dpviz.io.exports.reading import source
 from dpviz.io.exports.words import number
+from dpviz.results.exports import Form
 from dpviz.table.cells import Marks, clean
 from dpviz.table.dates import DateFeature
 from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget, Schema
@@ -144,7 +145,7 @@ def _tuple(items: Iterable[str]) -> str:
     return f"({', '.join(written)}{',' if len(written) == 1 else ''})"
 
 
-PYTHON = WrittenForm(
+PYTHON = Form(
     name="python",
     title="Python function",
     suffix=".py",

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from dpviz.io.exports.contract import ExportInput, WrittenForm
+from dpviz.io.exports.contract import ExportInput
 from dpviz.io.exports.function import Function, Leaf, Met, Node, both, meets
 from dpviz.io.exports.words import number, spelled
 from dpviz.models.tree import Leaf as ClassLeaf
+from dpviz.results.exports import Form
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
 
 
@@ -112,7 +113,7 @@ def _line(label: str, rest: str) -> str:
     return f"{'  ' + label:<{_INDENT}}{rest}"
 
 
-RULES = WrittenForm(
+RULES = Form(
     name="rules",
     title="Rules",
     suffix=".txt",

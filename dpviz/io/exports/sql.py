@@ -18,9 +18,10 @@ from itertools import product
 from unicodedata import normalize
 
 from dpviz.errors import UnsupportedModel
-from dpviz.io.exports.contract import ExportInput, WrittenForm
+from dpviz.io.exports.contract import ExportInput
 from dpviz.io.exports.function import MISSING, Function, Leaf, Node, Split, Test, declared_texts, names_of, nodes
 from dpviz.io.exports.words import one_line
+from dpviz.results.exports import Form
 from dpviz.table.cells import BLANKS, MARKS, Marks, decimal_of, number_of, shortest
 from dpviz.table.dates import DateFeature
 from dpviz.table.schema import CategoricalFeature, Feature, NumericFeature, NumericTarget
@@ -553,7 +554,7 @@ def _write_typed(given: ExportInput) -> str:
     return f"{note}{content}" if len(content) > _LONG else content
 
 
-SQLITE = WrittenForm(
+SQLITE = Form(
     name="sqlite",
     title="SQL for SQLite",
     suffix=".sql",

@@ -34,7 +34,7 @@ def test_every_form_is_listed_once_and_a_model_of_another_kind_has_a_report_with
         exports.export("svgg", exportable("majority", schema_with_stand_ins()).text)
     for learner in ("jpw-forest", "logistic", "gbdt"):
         given = exportable(learner, schema_with_stand_ins())
-        content = str(exports.export("report", given.text).content)
+        content = exports.export("report", given.text)
         assert json.loads(inside(content)) == given.document
         assert "it is not drawn" in content
         with pytest.raises(UnsupportedModel, match="Export it as JSON"):

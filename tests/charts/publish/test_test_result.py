@@ -74,6 +74,6 @@ def test_every_group_has_its_error_and_what_it_finds_with_intervals_in_the_repor
     assert group_rows(ClassReport(GROUPED, 0.1, 1.0, TABLE)) == group_rows(None) == []
     rows = {"g": ["a", "<b>"] * 100, "y": ["n", "p", "p", "n"] * 50}
     result = dpviz.fit("pf-tree", dpviz.encode(pd.DataFrame(rows), GROUPED), epsilon=5, seed=0, groups="g")
-    page = str(export("report", result.to_json()).content)
+    page = export("report", result.to_json())
     assert "<h2>By group</h2>" in page
     assert "<td>&lt;b&gt;</td>" in page
