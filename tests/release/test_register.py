@@ -1,19 +1,29 @@
 """The register: caps belong to names, what was spent stays spent, sums are exact. See also the model of it in `test_model.py`."""
 
+import csv
+import io
+import json
+import math
 import sqlite3
 from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import ParameterError, RefusedRelease, UnknownName
+from dpviz.io.csv_text import csv_text
 from dpviz.release import register as module
 from dpviz.release.check import findings
+from dpviz.release.export import COLUMNS, register_json, register_lines
 from dpviz.release.files import key_path
+from dpviz.release.records import Balance, DataSet, ReleaseRecord, State, total
 from dpviz.release.register import Register
 from dpviz.table.role import DataRole
+from tests.support.release_rows import OF_PATIENTS, publish, requested, small_rows
 
 DECIDED = {"reason": "a second study", "made_by": "the data protection officer"}
 
@@ -67,10 +77,10 @@ def test_ten_tenths_fit_into_one_and_delta_has_a_cap_too(register):
 
 
 def test_a_cap_is_raised_only_with_a_reason_and_a_name_that_stay_in_its_history(register):
-    for given in ({}, {"reason": "why"}, {"made_by": "who"}, {"reason": " ", "made_by": "who"}):
+    for said in ({}, {"reason": "why"}, {"made_by": "who"}, {"reason": " ", "made_by": "who"}):
         for caps in ({"epsilon_cap": 1.5}, {"epsilon_cap": 0.5, "delta_cap": 1e-9}):
             with pytest.raises(RefusedRelease, match="only with a reason and a name"):
-                register.change_caps("patients", **caps, **given)
+                register.change_caps("patients", **caps, **said)
     register.change_caps("patients", epsilon_cap=1.5, **DECIDED)
     declared, raised = register.cap_changes("patients")
     assert (declared.epsilon_cap, declared.reason, declared.made_by) == (1.0, "", "")
@@ -153,3 +163,73 @@ def test_the_path_follows_the_environment(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     assert Register().path == tmp_path / ".local" / "share" / "dpviz" / "releases.db"
     assert Register(tmp_path / "third.db").folder == tmp_path / "releases"
+
+
+# --- arithmetic on losses: exact, rounded against the owner
+
+
+EPSILONS = st.floats(0, 100, allow_subnormal=False)
+
+
+def balance(cap: float, spent: list[float]) -> Balance:
+    about = ("x", State.RELEASED, "", "", "a", {})
+    entries = (ReleaseRecord(k, str(k), *about, PrivacyLoss(e), (), "", "") for k, e in enumerate(spent))
+    return Balance(DataSet("x", DataRole.PRIVATE, "one row", 1, cap, 0.0, ""), tuple(entries))
+
+
+@given(st.lists(EPSILONS, max_size=20))
+def test_a_total_is_never_below_the_exact_sum(epsilons):
+    exact = sum(map(Fraction, epsilons), Fraction(0))
+    found = total(map(PrivacyLoss, epsilons)).epsilon
+    assert Fraction(found) >= exact
+    assert found == 0 or Fraction(math.nextafter(found, 0)) < exact
+
+
+@given(st.floats(0.01, 100), st.lists(EPSILONS, max_size=10))
+def test_what_is_left_fits_and_the_next_larger_number_does_not(cap, spent):
+    found = balance(cap, spent)
+    left = found.left.epsilon
+    assert found.has_room_for(PrivacyLoss(left)) == (sum(map(Fraction, spent), Fraction(0)) <= Fraction(cap))
+    assert not found.has_room_for(PrivacyLoss(math.nextafter(max(left, 0.0), math.inf))) or left == 0.0
+
+
+@given(st.floats(0.01, 100), st.lists(EPSILONS, max_size=10), st.floats(1e-4, 100))
+def test_rounding_never_helps_over_the_cap(cap, spent, asked):
+    found = balance(cap, spent)
+    fitted = found.fitting(asked)
+    assert fitted == asked or (fitted < asked <= fitted * (1 + 1e-8))
+    if fitted != asked:
+        assert found.has_room_for(PrivacyLoss(fitted))
+
+
+# --- as CSV and JSON: complete, without fingerprints or paths, and harmless in a spreadsheet
+
+
+EVIL = '=HYPERLINK("http://x";"y")'
+
+
+def test_every_release_and_look_is_there_without_fingerprints_and_paths_and_no_cell_is_a_formula(tmp_path):
+    register = Register(tmp_path / "releases.db")
+    register.declare(EVIL, epsilon_cap=1.0, unit="+1 person", rows_per_unit=3)
+    rows = small_rows(schema=OF_PATIENTS)
+    register.assign(rows.identity, EVIL)
+    entry = publish(register, rows, requested(0.5))
+    register.note_use(rows.identity, what="tree", learner="pf-tree", settings={"epsilon": 1.0})
+    lines, whole = csv_text(COLUMNS, register_lines(register)), register_json(register)
+    for text in (lines, whole):
+        assert rows.identity not in text
+        assert str(tmp_path) not in text
+    release, look = csv.DictReader(io.StringIO(lines, newline=""))
+    assert (release["kind"], release["status"], release["epsilon"]) == ("release", "released", "0.5")
+    assert release["neighbours"] == "add/remove +1 person, up to 3 rows"
+    assert (look["kind"], look["status"], look["times"]) == ("exploration", "not covered: keep to yourself", "1")
+    cells = [cell for line in csv.reader(io.StringIO(lines, newline="")) for cell in line]
+    assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
+    assert f"'{EVIL}" in cells
+    document = json.loads(whole)
+    assert document["format"] == "dpviz-releases/2"
+    (data_set,), (told,) = document["data_sets"], document["releases"]
+    assert (data_set["spent"]["epsilon"], data_set["left"]["epsilon"], data_set["epsilon_cap"]) == (0.5, 0.5, 1.0)
+    assert [cap["epsilon"] for cap in data_set["caps"]] == [1.0]
+    assert (told["unit_rows"], told["epsilon"], told["sha256"]) == (3, 0.5, entry.sha256)
+    assert document["explorations"][0]["data_set"] == EVIL
