@@ -53,12 +53,9 @@ def whole(least: int = 1, most: int = MOST) -> Callable[[str], int]:
     """Reads a whole number in a range."""
 
     def read(text: str) -> int:
-        is_number = text.isascii() and text.isdecimal()
-        if is_number and len(text) < _MOST_DIGITS and least <= int(text) <= most:
+        if text.isascii() and text.isdecimal() and len(text) < _MOST_DIGITS and least <= int(text) <= most:
             return int(text)
-        is_small = most == MOST and (not is_number or len(text) < 18)
-        allowed = f"of at least {least:,}" if is_small else f"from {least:,} to {most:,}"
-        raise ArgumentTypeError(f"must be a whole number {allowed}, got {text!r:.80}")
+        raise ArgumentTypeError(f"must be a whole number from {least:,} to {most:,}, got {text!r:.80}")
 
     return read
 

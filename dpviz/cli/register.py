@@ -115,7 +115,7 @@ def _show(register: Register) -> None:
 
 def _show_caps(changes: Sequence[CapChange], found: DataSet) -> None:
     if len(changes) > 1:
-        lines = [(it.at, _loss(PrivacyLoss(it.epsilon_cap, it.delta_cap), found), it.made_by, it.reason) for it in changes]
+        lines = [(it.at, _loss(it.cap, found), it.made_by, it.reason) for it in changes]
         console.show_table("caps", ("SINCE", "CAP", "SET BY", "REASON"), lines)
 
 

@@ -29,8 +29,6 @@ from dpviz.table.schema import Schema
 from dpviz.training.contract import LearnerSpec
 from dpviz.training.counted_rows import Rows
 
-_SHOWN = 6
-
 
 @dataclass(frozen=True)
 class OpenRows:
@@ -157,20 +155,8 @@ def warn_of_proposal(table: RawTable, schema: Schema, target: str | None, *, nam
         console.warn(f"{which} is left out: {reason}.")
 
 
-def warn_of_read_values(schema: Schema, *, named: bool) -> None:
-    """One warning that counts the values read from the data, and names them where the names are declared; else none."""
-    by_column: dict[str, list[str]] = {}
-    for column, field in schema.read_fields():
-        by_column.setdefault(column, []).append(field)
-    if not by_column:
-        return
-    count = f"{len(schema.read_fields())} values of the schema were read from the data, not declared"
-    remedy = "No epsilon covers them. Declare them from public knowledge in a schema file."
-    if not named:
-        console.warn(f"{count}. {remedy}")
-        return
-    columns = [
-        column if column in schema.read_from_data else f"{column} ({', '.join(fields)})" for column, fields in by_column.items()
-    ]
-    more = f" and {len(columns) - _SHOWN} more" if len(columns) > _SHOWN else ""
-    console.warn(f"{count}: {'; '.join(columns[:_SHOWN])}{more}. {remedy}")
+def warn_of_read_values(schema: Schema) -> None:
+    """One warning that counts the values read from the data, if any; the schema's file says which they are."""
+    if count := len(schema.read_fields()):
+        what = f"{count} values of the schema were read from the data, not declared. No epsilon covers them."
+        console.warn(f"{what} Declare them from public knowledge in a schema file.")

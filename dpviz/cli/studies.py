@@ -88,7 +88,7 @@ def run_sweep(args: Namespace) -> int:
         points = {"epsilon": args.epsilon, "max_depth": args.max_depth, "n_rows": args.rows}
         frame = sweep(args.learners, data, **points, **how, progress=console.progress("Fitting"), stop=stop.is_set)
     write_whole(args.out, frame_csv(frame), force=overwrites)
-    warn_of_read_values(data.schema, named=args.schema is not None)
+    warn_of_read_values(data.schema)
     finished, total = len(grid.part_of(frame)), n_fits(list(grid.batches()))
     console.done(f"Wrote {args.out}: {finished:,} of {total:,} fits.")
     if finished < total:
@@ -161,7 +161,7 @@ def run_robustness(args: Namespace) -> int:
     )
     if args.out is not None:
         write_whole(args.out, frame_csv(found.frame()), force=args.force)
-    warn_of_read_values(data.schema, named=args.schema is not None)
+    warn_of_read_values(data.schema)
     _show(found, args)
     return 0
 

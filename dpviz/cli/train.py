@@ -87,7 +87,7 @@ def run_schema(args: Namespace) -> int:
     for name, note in table.remarks:  # as the Data page says them
         console.warn(f"{name!r:.60}: " * bool(name) + said(note, Interface.COMMAND_LINE))
     warn_of_proposal(table, schema, args.target, named=True)
-    warn_of_read_values(schema, named=True)
+    warn_of_read_values(schema)
     console.show_pairs([("Target", schema.target.name), ("Features", str(schema.n_features)), ("File", str(args.out))])
     return 0
 
@@ -198,7 +198,7 @@ def _report(args: Namespace, given: OpenRows, request: FitRequest) -> None:
     if table is not None and args.schema is None:
         console.warn("No --schema: one was read from the data. Write it with `dpviz schema` and correct it.")
         warn_of_proposal(table, data.schema, args.target)
-    warn_of_read_values(data.schema, named=args.schema is not None)
+    warn_of_read_values(data.schema)
     console.done(f"Encoded {data.n_rows:,} rows.")
     if data.report and data.report.over_limit:
         beyond = f"{data.report.over_limit:,} rows beyond {data.rows_per_person or 1:,} of a person"
