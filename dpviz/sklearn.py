@@ -304,15 +304,11 @@ class _PrivateEstimator:
         categories = {self._position(key): tuple(values) for key, values in (self.categories or {}).items()}
         bounds, found = self._bounds(frame.shape[1]), list[Feature]()
         for place, name in enumerate(frame.columns):
-            cells, values = frame.iloc[:, place], categories.get(place)
-            if values is None:
-                low, high = bounds.get(place) or _range_of(name, cells)
-                found.append(NumericFeature(name, low, high, read_from_data=() if place in bounds else ("low", "high")))
+            if place in categories:
+                found.append(CategoricalFeature(name, tuple(map(text_of, categories[place]))))
                 continue
-            if getattr(cells.dtype, "kind", "O") in "biuf" and any(isinstance(one, str) for one in values):
-                doubt = f"The categories of {name!r:.80} are texts and its cells are numbers."  # for another column, perhaps
-                warnings.warn(ReadingWarning(f"{doubt} A cell is read as its text, 1.0 as '1'.", doubt), stacklevel=4)
-            found.append(CategoricalFeature(name, tuple(map(text_of, values))))
+            low, high = bounds.get(place) or _range_of(name, frame.iloc[:, place])
+            found.append(NumericFeature(name, low, high, read_from_data=() if place in bounds else ("low", "high")))
         return tuple(found)
 
     def _bounds(self, count: int) -> dict[int, tuple[float, float]]:
