@@ -1,7 +1,6 @@
 """The estimators keep scikit-learn's contract, and say what they read from the rows."""
 
 import datetime as dt
-import pickle
 import warnings
 from dataclasses import replace
 
@@ -9,13 +8,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-import sklearn
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import VotingClassifier
 from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import dpviz
@@ -141,6 +137,7 @@ def test_with_everything_declared_a_spoiled_row_changes_nothing_wherever_it_stan
         assert model.result_.released
     for n_rows in (0, 1):
         assert model.set_params(random_state=5).fit(frame[:n_rows], y[:n_rows]).predict(frame).shape == (60,)
+    assert (model.predict(frame[:0]).shape, model.predict_proba(frame[:0]).shape) == ((0,), (0, 2))
     number = PrivateTreeRegressor("dp-mean", target_bounds=(0, 9), random_state=5, **MIXED)
     y = pd.Series([1.0, 2.0, 8.0] * 20, dtype=object)
     without = number.fit(frame, y).result_.to_json()
@@ -269,25 +266,6 @@ def test_a_person_of_the_schema_keeps_so_many_rows():
     assert PrivateTreeClassifier(schema=schema, random_state=0).fit(X, y).result_.unit.rows == 1, "as the schema says"
     with pytest.raises(ValueError, match="rows_per_person"):
         PrivateTreeClassifier(schema=replace(schema, rows_per_person=3), rows_per_person=2, random_state=0).fit(X, y)
-
-
-def test_it_is_a_part_of_tools_that_copy_pickle_route_and_name():
-    X, y = rows()
-    frame = pd.DataFrame(X, columns=["a", "b", "c"])
-    model = PrivateTreeClassifier(random_state=0, **DECLARED).fit(frame, y)
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))
-    np.testing.assert_array_equal(clone(model).fit(frame, y).predict(frame), model.predict(frame))
-    with pytest.raises(TypeError, match="sample_weight"):
-        PrivateTreeClassifier(random_state=0, **DECLARED).fit(frame, y, sample_weight=np.ones(400))
-    with sklearn.config_context(enable_metadata_routing=True):
-        assert model.get_metadata_routing().fit.requests == {}
-    scaled = make_pipeline(FunctionTransformer(), model).set_output(transform="pandas").fit(frame, y)
-    assert scaled.named_steps["privatetreeclassifier"].feature_names_in_.tolist() == ["a", "b", "c"]
-    with pytest.raises(ValueError, match="feature names should match"):
-        model.predict(frame[["c", "b", "a"]])
-    assert model.predict(frame[:0]).shape == (0,)
-    assert model.predict_proba(frame[:0]).shape == (0, 2)
 
 
 SCHEMA = dpviz.Schema(

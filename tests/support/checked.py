@@ -227,18 +227,14 @@ def _in_duckdb(content: str, schema: Schema, rows: Sequence[Row]) -> tuple[Any, 
         if len(content) > 20_000:
             base.execute("PRAGMA disable_optimizer")
         base.execute(empty_table(schema, "VARCHAR", "DOUBLE"))
-        for start in range(0, len(rows), 100):  # it plans each statement anew, and one for all is slow to bind
-            part = rows[start : start + 100]
-            places = ", ".join([f"({', '.join('?' * schema.n_features)})"] * len(part))
-            cells = [
-                repr(cell) if isinstance(cell, float) and code else cell for row in part for cell, code in _coded(schema, row)
-            ]
-            base.execute(f"INSERT INTO {TABLE} VALUES {places}", cells)
+        columns = dict(enumerate(zip(*rows, strict=True)))
+        for place, feature in enumerate(schema.features):
+            if feature.missing_codes:  # a column of texts
+                columns[place] = tuple(repr(cell) if isinstance(cell, float) else cell for cell in columns[place])
+        given = pd.DataFrame({f"c{place}": pd.Series(cells, dtype=object) for place, cells in columns.items()})
+        base.register("given", given)
+        base.execute(f"INSERT INTO {TABLE} SELECT * FROM given")
         return _split(base.execute(content).fetchall())
-
-
-def _coded(schema: Schema, row: Row) -> Iterator[tuple[Any, bool]]:
-    return zip(row, (bool(feature.missing_codes) for feature in schema.features), strict=True)
 
 
 def _split(rows: list[tuple[Any, ...]]) -> tuple[Any, Any]:
