@@ -23,11 +23,10 @@ import pandas as pd
 from dpviz.charts.tree.text import node_in_words
 from dpviz.errors import UnsupportedModel
 from dpviz.io.exports import contract
-from dpviz.io.exports.contract import ExportInput
+from dpviz.io.exports.contract import ExportInput, spelled
 from dpviz.io.exports.function import Split, nodes
 from dpviz.io.exports.rules import rules_of
 from dpviz.io.exports.sql import TABLE, identifier
-from dpviz.io.exports.words import spelled
 from dpviz.models.base import Model
 from dpviz.models.document import model_from_json
 from dpviz.models.new_rows import answers, probabilities

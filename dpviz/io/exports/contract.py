@@ -1,13 +1,15 @@
 """Forms that are written from a document, and what each needs to know of it. Tests run each where it will run."""
 
+import json
+import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from dpviz.errors import UnsupportedModel
 from dpviz.io.exports.function import Function, function_of
-from dpviz.io.exports.words import one_line, spelled
 from dpviz.io.results import document_verdict, facts
 from dpviz.models.base import Model
 from dpviz.models.document import model_from_json
@@ -22,6 +24,9 @@ _DECIMALS = {
     ".": "A number in a cell of text has a decimal point; commas group its thousands.",
     ",": "A number in a cell of text has a decimal comma; points group its thousands.",
 }
+#: Words used in conditions around names.
+_WORDS = frozenset(("is", "not", "one", "of", "or", "and", "missing", "unknown", "given", "if", "then"))
+_UNSEEN = ("Cc", "Cf", "Zl", "Zp", "Cs", "Co", "Cn")
 
 
 @dataclass(frozen=True)
@@ -102,6 +107,31 @@ def _about_cells(schema: Schema) -> Iterator[str]:
             for name in dict.fromkeys(category for _, category in feature.groups):
                 texts = ", ".join(spelled(text) for text, category in feature.groups if category == name)
                 yield f"In {spelled(feature.name)} these texts count as {spelled(name)}: {texts}."
+
+
+# --- names and numbers in files that people and programs read: names come from untrusted files, and stay on one line
+
+
+def one_line(text: str) -> str:
+    """`text` on one line: control characters, line separators and what turns the reading direction become spaces."""
+    return "".join(" " if unicodedata.category(letter) in _UNSEEN else letter for letter in text)
+
+
+@lru_cache(maxsize=65_536)
+def spelled(name: str) -> str:
+    """The name itself where it is simple: letters, digits and a few signs, and none of the words around it. Else a JSON text in
+    quotes: unseen characters are escaped, letters of all alphabets stay.
+    """
+    looks_simple = re.fullmatch(r"[^\W\d_](?:[\w /%.\-]*\w)?", name) is not None
+    if looks_simple and _WORDS.isdisjoint(name.casefold().split()) and one_line(name) == name:
+        return name
+    text = json.dumps(name, ensure_ascii=False)
+    return "".join(json.dumps(letter)[1:-1] if unicodedata.category(letter) in _UNSEEN else letter for letter in text)
+
+
+def number(value: float) -> str:
+    """The shortest text that is read back as the same number: "37.5", "40"."""
+    return repr(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
 
 
 def _write_json(given: ExportInput) -> str:

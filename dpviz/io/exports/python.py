@@ -3,10 +3,9 @@
 import datetime as dt
 from collections.abc import Callable, Iterable, Iterator
 
-from dpviz.io.exports.contract import ExportInput
+from dpviz.io.exports.contract import ExportInput, number
 from dpviz.io.exports.function import MISSING, Function, Leaf, Node, declared_texts, names_of
 from dpviz.io.exports.reading import source
-from dpviz.io.exports.words import number
 from dpviz.results.exports import Form
 from dpviz.table.cells import Marks, clean
 from dpviz.table.dates import DateFeature

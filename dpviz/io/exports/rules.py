@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from dpviz.io.exports.contract import ExportInput
+from dpviz.io.exports.contract import ExportInput, number, spelled
 from dpviz.io.exports.function import Function, Leaf, Met, Node, both, meets
-from dpviz.io.exports.words import number, spelled
 from dpviz.models.tree import Leaf as ClassLeaf
 from dpviz.results.exports import Form
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema

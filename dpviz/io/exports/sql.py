@@ -18,9 +18,8 @@ from itertools import product
 from unicodedata import normalize
 
 from dpviz.errors import UnsupportedModel
-from dpviz.io.exports.contract import ExportInput
+from dpviz.io.exports.contract import ExportInput, one_line
 from dpviz.io.exports.function import MISSING, Function, Leaf, Node, Split, Test, declared_texts, names_of, nodes
-from dpviz.io.exports.words import one_line
 from dpviz.results.exports import Form
 from dpviz.table.cells import BLANKS, MARKS, Marks, decimal_of, number_of, shortest
 from dpviz.table.dates import DateFeature
@@ -58,29 +57,29 @@ def _dashed(text: str) -> str:
     return f"replace(replace({text}, '/', '-'), '.', '-')"
 
 
+@lru_cache(maxsize=65_536)
+def _is_read(number: str) -> bool:
+    with closing(sqlite3.connect(":memory:")) as base:
+        return bool(base.execute(f"SELECT {number}").fetchone()[0] == float(number))
+
+
 class _Sqlite:
     """Each cell has a type of its own; not every build has exp, without which scores are no probabilities."""
 
     has_types, has_exp, char, comma = False, False, "char", ", "
 
-    @staticmethod
-    @lru_cache(maxsize=65_536)
-    def number(value: float) -> str:
+    def number(self, value: float) -> str:
         """SQLite misreads about one in a thousand numbers of 17 digits by a last bit; those are written as a quotient."""
         written = repr(value)
         if float(f"{value:.15g}") == value:  # every engine reads 15 digits exactly
             return written
-        with closing(sqlite3.connect(":memory:")) as base:
-            is_read = base.execute(f"SELECT {written}").fetchone()[0] == value
-        return written if is_read else quotient(value)
+        return written if _is_read(written) else quotient(value)
 
-    @staticmethod
-    def double(number: str) -> str:
+    def double(self, number: str) -> str:
         """A number of 64 bits, as all are."""
         return number
 
-    @staticmethod
-    def read(text: str, marks: Marks) -> str:
+    def read(self, text: str, marks: Marks) -> str:
         """A text is a number where it is up to infinity once it is compared as one; any that is none is above all numbers."""
         signed = f"replace({text}, char(8722), '-')"
         bare, point, most = f"ltrim({signed}, '+-')", f"replace({signed}, ',', '.')", "CAST(9e999 AS REAL)"
@@ -94,28 +93,24 @@ class _Sqlite:
             cases.append(f"{' AND '.join([one, *doubt])} AND {point} <= {most} THEN CAST({point} AS REAL)")
         groups = f"{bare} NOT GLOB '*[^0-9 .,''’eE+-]*' AND {bare} GLOB '[1-9]*[ .,''’][0-9][0-9]*'"
         groups += f" AND {bare} NOT GLOB '*[ .,''’][0-9][ .,''’]*' AND {bare} NOT GLOB '*[ .,''’][ .,''’]*'"
-        cases.append(f"{groups} OR {text} GLOB '*[{_OTHER_DIGITS}]*' THEN {_Sqlite.refuse(text)}")
+        cases.append(f"{groups} OR {text} GLOB '*[{_OTHER_DIGITS}]*' THEN {self.refuse(text)}")
         return f"CASE {' '.join(f'WHEN {case}' for case in cases)} END"
 
-    @staticmethod
-    def refuse(text: str) -> str:
+    def refuse(self, text: str) -> str:
         """The smallest whole number has no absolute value."""
         return f"abs(-9223372036854775807 - ({text} IS NOT NULL))"
 
-    @staticmethod
-    def is_plain(text: str) -> str:
+    def is_plain(self, text: str) -> str:
         digits = f"(CASE WHEN substr({text}, 1, 1) = '-' THEN substr({text}, 2) ELSE {text} END)"
         globs = f"{digits} NOT GLOB '*[^0-9.]*' AND {digits} NOT GLOB '*.*.*' AND {digits} NOT GLOB '0[0-9]*'"
         return f"typeof({text}) = 'text' AND {digits} GLOB '[0-9]*' AND {digits} NOT GLOB '*.' AND {globs}"
 
-    @staticmethod
-    def is_date(text: str, order: str) -> str:
+    def is_date(self, text: str, order: str) -> str:
         digits = [("[0-9][0-9][0-9][0-9]",) if letter == "y" else ("[0-9]", "[0-9][0-9]") for letter in order]
         tests = (f"{_dashed(text)} GLOB '{'-'.join(form)}'" for form in product(*digits))
         return f"typeof({text}) = 'text' AND ({' OR '.join(tests)})"
 
-    @staticmethod
-    def part(text: str, which: int) -> str:
+    def part(self, text: str, which: int) -> str:
         rest = _dashed(text)
         for _ in range(which):
             rest = f"substr({rest}, instr({rest}, '-') + 1)"
@@ -127,19 +122,16 @@ class _Typed:
 
     has_types, has_exp, char, comma = True, True, "chr", " || "
 
-    @staticmethod
-    def number(value: float) -> str:
+    def number(self, value: float) -> str:
         """With an exponent: DuckDB reads 0.1 as a decimal number and 0.1e0 as the floating-point number that a column holds."""
         written = repr(value)
         return written if "e" in written else f"{written}e0"
 
-    @staticmethod
-    def double(number: str) -> str:
+    def double(self, number: str) -> str:
         """A number of 64 bits."""
         return f"CAST({number} AS double precision)"
 
-    @staticmethod
-    def read(text: str, marks: Marks) -> str:
+    def read(self, text: str, marks: Marks) -> str:
         """The cases of `dpviz.table.cells.number_of`, in its order; digits beyond 0 to 9 are refused by the engine."""
         signed = f"replace({text}, chr(8722), '-')"
         with_point, with_comma = marks is not Marks.COMMA, marks is not Marks.POINT
@@ -161,28 +153,24 @@ class _Typed:
         cases.append(f"{text} ~ '^(.|\\n)*[{_OTHER_DIGITS}](.|\\n)*$' THEN CAST({text} || ' ' AS double precision)")
         return f"CASE {' '.join(f'WHEN {case}' for case in cases)} END"
 
-    @staticmethod
-    def refuse(text: str) -> str:
+    def refuse(self, text: str) -> str:
         """What ends the statement with an error: no text that is asked for is a number."""
         return f"CAST({text} AS double precision)"
 
-    @staticmethod
-    def is_plain(text: str) -> str:
+    def is_plain(self, text: str) -> str:
         """It is a number in plain form: no exponent, no leading zero."""
         return f"{text} ~ '^-?(0|[1-9][0-9]*)([.][0-9]+)?$'"
 
-    @staticmethod
-    def is_date(text: str, order: str) -> str:
+    def is_date(self, text: str, order: str) -> str:
         digits = "[-./]".join("[0-9]{4}" if letter == "y" else "[0-9]{1,2}" for letter in order)
         return f"{text} ~ '^{digits}([T ](.|\\n)*)?$'"
 
-    @staticmethod
-    def part(text: str, which: int) -> str:
+    def part(self, text: str, which: int) -> str:
         dashed = f"translate(split_part(split_part({text}, 'T', 1), ' ', 1), './', '--')"
         return f"split_part({dashed}, '-', {which + 1})"
 
 
-_Dialect = type[_Sqlite] | type[_Typed]
+_Dialect = _Sqlite | _Typed
 
 
 # --- the statement
@@ -549,7 +537,7 @@ def _require_names(function: Function) -> None:
 
 def _write_typed(given: ExportInput) -> str:
     """DuckDB's optimizer takes seconds to minutes over a statement of a hundred trees, for nothing."""
-    content = _select(given, _Typed)
+    content = _select(given, _Typed())
     note = "-- Long: in DuckDB, after PRAGMA disable_optimizer it starts at once.\n"
     return f"{note}{content}" if len(content) > _LONG else content
 
@@ -560,7 +548,7 @@ SQLITE = Form(
     suffix=".sql",
     media_type="application/sql",
     about="One SELECT with CASE. Reads cells as dpviz does, whatever type their column has; no answer: NULL.",
-    write=lambda given: _select(given, _Sqlite),
+    write=lambda given: _select(given, _Sqlite()),
     language="sql",
     most_ends=25_000,
     order=30,
