@@ -26,7 +26,7 @@ from benchmarks.forest_trace import forest_trace
 from benchmarks.individual import individual_losses
 from benchmarks.synthetic import TABLE_1, synthetic
 from dpviz.learners import FitRequest, fit, get_learner
-from dpviz.privacy.smooth import SmoothMajority
+from dpviz.privacy.leaf_labels import SmoothMajority
 from dpviz.privacy.source import Simulation
 from dpviz.results.result import score
 from dpviz.table.dataset import EncodedDataset

@@ -23,9 +23,9 @@ from benchmarks.synthetic import TABLE_1, synthetic
 from dpviz.cli import console
 from dpviz.evaluation.metrics import metrics
 from dpviz.learners import FitRequest
+from dpviz.privacy.leaf_labels import SmoothMajority
 from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
-from dpviz.privacy.smooth import SmoothMajority
 from dpviz.privacy.source import Simulation
 from dpviz.table.dataset import EncodedDataset
 from dpviz.training.forests.forest import ForestShape

@@ -1,4 +1,8 @@
-"""A canary in any cell of any table comes back in no error (nor behind it), warning, `repr` or line of a command."""
+"""A canary in any cell of any table comes back in no error (nor behind it), warning, `repr` or line of a command.
+
+Without a header line the first line is somebody's row, and a text given in place of a path may hold rows: neither is quoted. Only
+names that the schema, the caller or the model file declares stand in messages.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import logging
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -129,11 +134,19 @@ def asked_of_the_library(rows: Any) -> dict[str, Callable[[], Any]]:
         "predict_proba": lambda: TRAINED.predict_proba(rows),
         "score": lambda: TRAINED.score(rows),
         "encode": lambda: dpviz.encode(rows, SCHEMA),
+        "encode, persons": lambda: dpviz.encode(rows, SCHEMA, person="patient", rows_per_person=1),
+        "fit, with a schema": lambda: dpviz.fit("pf-tree", rows, schema=SCHEMA, epsilon=1, seed=0),
+        "fit, as schema": lambda: dpviz.fit("pf-tree", pd.DataFrame(CLEAN), schema=rows, epsilon=1, seed=0),
+        "fit, as groups": lambda: dpviz.fit(
+            "pf-tree", pd.DataFrame(CLEAN), schema=SCHEMA, epsilon=1, seed=0, groups=rows, test_share=0.1
+        ),
         "encode_large": lambda: dpviz.encode_large(rows, SCHEMA),
         "propose_schema": lambda: dpviz.propose_schema(rows).feature_names,  # it is there to say what it reads
         "read_table": lambda: dpviz.read_table(rows),
         "open_table": lambda: dpviz.open_table(rows, SCHEMA),
         "sweep": lambda: dpviz.sweep(["pf-tree"], rows, epsilon=[1]),
+        "sweep, with a schema": lambda: dpviz.sweep(["pf-tree"], rows, schema=SCHEMA, epsilon=[1], folds=2, repeats=1),
+        "load_sample": lambda: dpviz.load_sample(rows),
         "poisoning_curve": lambda: dpviz.poisoning_curve("pf-tree", rows, rows, epsilon=1, draws=1),
         "audit": lambda: dpviz.audit("pf-tree", seed=0, pair=(rows, rows), draws=4),
         "audit_outputs": lambda: dpviz.audit_outputs(rows, rows),
@@ -167,8 +180,8 @@ def asked_of_the_library(rows: Any) -> dict[str, Callable[[], Any]]:
     }
 
 
-def heard(ask: Callable[[], Any], caplog: Any) -> str:
-    """Everything that comes out: the answer as it prints itself, the whole chain of an error, warnings, the log."""
+def heard(ask: Callable[[], Any], caplog: Any, *, behind: bool = True) -> str:
+    """What comes out: the answer as it prints itself, an error, also `behind` what a traceback shows, warnings, the log."""
     said: list[str] = []
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
@@ -178,7 +191,7 @@ def heard(ask: Callable[[], Any], caplog: Any) -> str:
                 said.append(repr(answer))
         except Exception as error:
             said.append("".join(traceback.format_exception(error)))
-            while error is not None:
+            while behind and error is not None:
                 said += [type(error).__name__, str(error), *(str(arg) for arg in error.args)]
                 error = error.__cause__ or error.__context__  # type: ignore[assignment]
     said += [str(one.message) for one in warned]
@@ -220,21 +233,26 @@ COMMANDS = {
     "no header": ("train", "{data}", "--names", "num,cat", "--schema", "{schema}", "--epsilon", "1", "--out", "{out}"),
     "sweep": ("sweep", "{data}", "--schema", "{schema}", "--epsilon", "1", "--folds", "2", "--repeats", "1"),
     "predict": ("predict", "{model}", "{data}", "--out", "{out}"),
+    "predict, a key": ("predict", "{model}", "{data}", "--key", "patient", "--out", "{out}"),
     "evaluate": ("evaluate", "{model}", "{data}"),
 }
 ENDINGS = ("csv", "tsv", "xlsx", "parquet", "feather", "damaged.parquet", "damaged.xlsx", "csv.gz")
 
 
-def written(folder, ending: str, rows: dict[str, list[Any]]):
-    frame = pd.DataFrame({name: list(map(_text, cells)) for name, cells in rows.items()} | {"who": [CANARY] * N_ROWS})
+def written(folder, ending: str, frame: pd.DataFrame):
     path = folder / f"rows.{ending}"
-    match ending.split(".")[-1] if ending != "csv.gz" else ending:
+    match ending.split(".")[-1]:
         case "xlsx":
             frame.to_excel(path, index=False)
         case "parquet":
             frame.to_parquet(path, compression=None)
         case "feather":
             frame.to_feather(path)
+        case "dta":
+            frame.rename(columns=lambda name: name if name[0].isalpha() else f"v{name[:2]}").to_stata(path, write_index=False)
+        case "folder":
+            path.mkdir()
+            frame.to_csv(path / "part.csv", index=False)
         case _:
             frame.to_csv(path, index=False, sep="\t" if ending == "tsv" else ",")
     if ending.startswith("damaged"):
@@ -246,17 +264,24 @@ def written(folder, ending: str, rows: dict[str, list[Any]]):
 
 @pytest.mark.parametrize("ending", [ENDINGS[0], *(pytest.param(ending, marks=pytest.mark.slow) for ending in ENDINGS[1:])])
 def test_no_command_prints_a_cell(ending, tmp_path, capsys):
-    paths = {"schema": tmp_path / "schema.json", "model": tmp_path / "model.json"}
+    for column in COLUMNS:
+        texts = {name: list(map(_text, cells)) for name, cells in spoiled(column, CANARY).items()}
+        path = written(tmp_path, ending, pd.DataFrame(texts | {"who": [CANARY] * N_ROWS}))
+        for command, said in said_by_commands(path, capsys).items():
+            assert traces(said) == [], command
+
+
+def said_by_commands(path, capsys) -> dict[str, str]:
+    paths = {"schema": path.with_name("schema.json"), "model": path.with_name("model.json")}
     SCHEMA.save(paths["schema"])
     paths["model"].write_text(TRAINED.to_json(), encoding="utf-8")
-    for column in COLUMNS:
-        path = written(tmp_path, ending, spoiled(column, CANARY))
-        for number, (command, words) in enumerate(COMMANDS.items()):
-            out = tmp_path / f"out-{column}-{number}.{'csv' if command == 'predict' else 'json'}"
-            main([word.format(data=path, out=out, **paths) for word in words])
-            said = "".join(capsys.readouterr())
-            assert said, command
-            assert traces(said) == [], command
+    found = {}
+    for number, (command, words) in enumerate(COMMANDS.items()):
+        out = path.with_name(f"out-{number}.{'csv' if 'predict' in command else 'json'}")
+        main([word.format(data=path, out=out, **paths) for word in words])
+        found[command] = "".join(capsys.readouterr())
+        assert found[command], command
+    return found
 
 
 def test_what_holds_rows_prints_itself_in_a_few_lines_without_one():
@@ -303,5 +328,91 @@ def test_the_door_leaves_nothing_behind_an_error_and_lets_a_stop_through():
 def test_every_public_name_is_tried():
     without_rows = {"__version__", "DpvizError", "FitResult", "PrivacyLoss", "CategoricalFeature", "ClassTarget"}
     without_rows |= {"Parameter", "Recommended", "TestReport", "OutputBound"}
-    without_rows |= {"load_sample"}  # its rows describe nobody, or are published
     assert set(dpviz.__all__) - without_rows <= set(asked_of_the_library(None))
+
+
+# --- a first line that is somebody's row
+
+#: First lines that are rows: their cells are near the declared names, or not.
+FIRST = {
+    "near": ["63", "30.2", "nummm", "catts"],
+    "texts": ["Miller", "Zermatt", "diabets", "jes"],
+    "capitals": ["NUMMM", "BMIS", "Diabete", "CATTS"],
+    "numbers": ["63", "30.2", "1", "0"],
+}
+#: What kind of file it is and what its first line holds: all kinds with one line, all lines with a text and a file of types.
+PAIRS = [(ending, "near") for ending in ("csv", "tsv", "txt", "csv.gz", "xlsx", "parquet", "feather", "dta", "folder")]
+PAIRS += [(ending, first) for ending in ("csv", "parquet") for first in [*FIRST][1:]]
+SLOW = ("xlsx", "feather", "dta", "csv.gz")
+
+
+@pytest.mark.parametrize(
+    ("ending", "first"), [pytest.param(*pair, marks=[pytest.mark.slow] * (pair[0] in SLOW)) for pair in PAIRS]
+)
+def test_no_call_and_no_command_quotes_the_first_line(ending, first, tmp_path, capsys, caplog):
+    path = written(tmp_path, ending, pd.DataFrame([["41", "22.5", "n", "p"]] * 30, columns=FIRST[first]))
+    asked = asked_of_the_library(path).items()
+    said = {name: heard(ask, caplog, behind=False) for name, ask in asked if name != "audit_outputs"}  # no table
+    for name, text in (said | said_by_commands(path, capsys)).items():
+        assert [cell for cells in FIRST.values() for cell in cells if len(cell) > 3 and cell in text] == [], name
+
+
+def test_whoever_asks_for_a_proposal_looks_at_the_file(tmp_path, capsys):
+    path = written(tmp_path, "csv", pd.DataFrame([["41", "22.5", "no", "yes"]] * 30, columns=["age", "bmi", "diabetic", "back"]))
+    assert main(["schema", str(path), "--target", "diabetes", "--out", str(tmp_path / "s.json")]) == 2
+    assert "Did you mean 'diabetic'?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["schema", "train"])
+def test_a_first_line_that_holds_numbers_is_doubted(command, tmp_path, capsys):
+    path, out = tmp_path / "adult.data", tmp_path / "out.json"
+    path.write_text("59,Private,100,HS-grad,>50K\n" + "41,State,80,BA,<=50K\n30,Private,70,HS-grad,>50K\n" * 20)
+    more = ["--epsilon", "1", "--seed", "0"] if command == "train" else []
+    main([command, str(path), *more, "--out", str(out)])
+    assert "the first line seems to be a row. Give the names of the columns: --names A,B,..." in capsys.readouterr().err
+
+
+# --- texts in place of paths
+
+TEXTS = {
+    "lines": "age,diabetes,readmitted\n41,yes,no\n29,no,yes\n",
+    "CRLF": "age;diabetes\r\n41;yes\r\n",
+    "one line": "41,yes,secret-reading",
+    "semicolons": "41;yes;secret-reading",
+    "tabs": "41\tyes\tsecret-reading",
+    "bars": "41|yes|secret-reading",
+    "quotes": '"41" "secret-reading"',
+    "JSON": '{"age": 41, "diabetes": "secret-reading"}',
+    "a list": '[{"age": 41}, {"diabetes": "secret-reading"}]',
+    "long": "secret-reading " * 300,
+    "with a slash": "age,seen\n41,01/02/2024\n42,secret-reading/03/2024\n",
+    "with a NUL": "41,\0,secret-reading\n",
+    "XML": "<row><age>41</age><diabetes>secret-reading</diabetes></row>",
+}
+#: Calls that take the name of a thing or a number, not a path.
+NAMES = ("fit, wrongly", "fit, as groups", "load_sample", "export", "parameters", "which_learner", "verify", "FitRequest")
+NAMES += ("Schema", "NumericFeature", "NumericTarget", "DateFeature")
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_no_text_in_place_of_a_path_is_quoted(text, tmp_path, monkeypatch, caplog):
+    monkeypatch.chdir(tmp_path)
+    given = TEXTS[text]
+    asked = asked_of_the_library(given) | {
+        "read_table, a path": lambda: dpviz.read_table(Path(given)),
+        "save_schema": lambda: dpviz.save_schema(SCHEMA, f"{tmp_path}/no/such/{given}"),
+        "Schema.save": lambda: SCHEMA.save(f"no/such/folder/{given}"),
+        "result.save": lambda: TRAINED.save(f"no/such/folder/{given}"),
+        "open_register": lambda: dpviz.open_register(f"no/such/folder/{given}").data_sets,
+    }
+    del asked["RawTable"]  # of a column that is not there
+    for name, ask in asked.items():
+        said = heard(ask, caplog, behind=False)
+        is_name = name in NAMES and len(given.splitlines()) == 1  # a name of something else, as long as a name is
+        assert [part for part in ("secret-reading", "41,yes", "41;yes") if part in said and not is_name] == [], name
+
+
+@pytest.mark.parametrize("path", ["rows.csv", "data/rows 2024.csv", "C:\\data\\rows.csv", "Zürich/Müller.csv", "a.b-c_d(1).csv"])
+def test_a_path_is_named(path):
+    with pytest.raises(DpvizError, match=r"rows|Müller|a\.b-c_d"):
+        dpviz.read_table(path)

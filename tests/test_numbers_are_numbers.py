@@ -2,8 +2,6 @@
 
 import decimal
 import json
-import sqlite3
-from contextlib import closing
 from functools import cache
 from itertools import product
 
@@ -14,18 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpviz
-from dpviz.errors import DpvizError, ParameterError, RegisterError, SchemaError
+from dpviz.errors import DpvizError, ParameterError, SchemaError
 from dpviz.evaluation.attacks import attack_curve
 from dpviz.evaluation.audit.verify import QUICK_UNIVERSES
 from dpviz.evaluation.poisoning import certify
 from dpviz.learners.request import FitRequest
-from dpviz.release.check import findings
 from dpviz.release.register import Register
 from dpviz.release.release import preview_terms
 from dpviz.sklearn import PrivateTreeClassifier, PrivateTreeRegressor
 from dpviz.table.validation import is_number, is_whole, validate_count, validate_number
 from tests.support.examples import examples
-from tests.support.release_rows import publish, requested, small_rows
 
 SCHEMA = dpviz.Schema((dpviz.NumericFeature("x", 0, 9),), dpviz.ClassTarget("y", ("n", "p")), n_public=40)
 X, Y = np.arange(40.0).reshape(-1, 1) % 10, np.arange(40) % 2
@@ -243,17 +239,3 @@ def test_every_finite_number_is_one_and_stays_what_it_is(value):
 def test_what_could_hold_rows_is_named_by_its_type(value, said):
     with pytest.raises(ParameterError, match=f"Got {said}\\.$"):
         fit(epsilon=value)
-
-
-def test_a_cap_that_was_changed_without_a_record_is_found(tmp_path):
-    register = Register(tmp_path / "releases.db")
-    register.declare("rows", epsilon_cap=1)
-    register.change_caps("rows", epsilon_cap=0.5)
-    assert findings(register) == ()
-    with closing(sqlite3.connect(register.path)) as other:
-        other.execute("UPDATE data_set SET epsilon_cap = 9")
-        other.commit()
-    assert findings(register) == ("The cap of 'rows' was changed without a record of it.",)
-    with pytest.raises(RegisterError) as refused:
-        publish(register, small_rows(), requested(2.0), add_rows=True)
-    assert (refused.value.code, register.releases()) == ("changed", ())

@@ -22,12 +22,12 @@ from dpviz.learners.request import FitRequest
 from dpviz.privacy.gaussian import GaussianNoise, NoiseGrid
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.laplace import LaplaceNoise
+from dpviz.privacy.leaf_labels import SmoothMajority
 from dpviz.privacy.objective_perturbation import ObjectivePerturbation
 from dpviz.privacy.quantiles import JointQuantiles
 from dpviz.privacy.random_assignment import PoissonSample, RandomAssignment
 from dpviz.privacy.selection import ExponentialMechanism, PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT, BoundedRangeSensitivity, Sensitivity
-from dpviz.privacy.smooth import SmoothMajority
 from dpviz.privacy.two_levels import TwoLevelChoice
 from dpviz.release.records import check_caps
 from dpviz.results.verdict import verdict
@@ -69,7 +69,6 @@ DOORS: dict[str, Callable[[Any], Any]] = {
     "risk guesses": RISK.guesses,
     "risk negatives": RISK.false_negatives,
     "risk attribute": RISK.attribute_guesses,
-    "risk singling out": RISK.singling_out,
     "risk rows": RISK.for_rows,
     "risk persons": RISK.for_persons,
     "outputs claimed": lambda x: dpviz.audit_outputs(*OUTPUTS, claimed=(0,) if x is None else x),

@@ -19,11 +19,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from dpviz.accounting.events import GaussianRounds
-from dpviz.errors import DpvizError, ParameterError
-from dpviz.table.validation import is_number
+from dpviz.errors import DpvizError
+from dpviz.table.validation import is_number, validate_number
 
 if TYPE_CHECKING:
     from dp_accounting.pld import PLDAccountant
@@ -54,22 +56,16 @@ def renyi_loss(noise_multiplier: float, sampling: float, order: float) -> float:
 
 def renyi_epsilon(order: float, loss: float, delta: float) -> float:
     """Epsilon at `delta` of a mechanism whose Renyi divergence at `order` is at most `loss`, never below 0."""
-    return max(0.0, loss + renyi_offset(order, delta))
+    return max(0.0, loss + math.log1p(-1 / order) - (math.log(delta) + math.log(order)) / (order - 1))
 
 
-def renyi_offset(order: float, delta: float) -> float:
-    """What conversion to epsilon at `delta` adds to a Renyi loss of this order."""
-    return math.log1p(-1 / order) - (math.log(delta) + math.log(order)) / (order - 1)
-
-
-def gaussian_delta(epsilon: float, mu: float) -> float:
-    """Delta at `epsilon` of one Gaussian mechanism that moves by `mu` standard deviations (closed form, rounded up)."""
+def gaussian_delta(epsilon: Any, mu: float) -> Any:
+    """Delta at `epsilon`, a number or an array, of a Gaussian that moves by `mu` > 0 standard deviations, rounded up."""
     from scipy.special import log_ndtr
 
-    if mu == 0:
-        return 0.0
-    below, above = (float(log_ndtr(side * mu / 2 - epsilon / mu)) for side in (1, -1))
-    return math.exp(below) * max(0.0, -math.expm1(min(0.0, epsilon + above - below))) * (1 + _ROUNDING)
+    below, above = (log_ndtr(side * mu / 2 - epsilon / mu) for side in (1, -1))
+    with np.errstate(invalid="ignore"):  # of a move so small that both are -inf
+        return np.exp(below) * -np.expm1(np.fmin(0.0, epsilon + above - below)) * (1 + _ROUNDING)
 
 
 def gaussian_epsilon(delta: float, mu: float) -> float:
@@ -129,14 +125,11 @@ def noise_multiplier(epsilon: float, delta: float, *, sampling: float, rounds: i
     `sampling`: probability with which a row takes part in a round, in (0, 1].
     `order`: Renyi order of an individual filter; None: no filter.
     """
-    for name, value, allowed, fits in (
-        ("epsilon", epsilon, "a finite number of at least 1e-8", lambda number: number >= 1e-8),
-        ("delta", delta, "a number in [1e-30, 1)", lambda number: 1e-30 <= number < 1),
-        ("sampling", sampling, "a number in [1e-4, 1]", lambda number: 1e-4 <= number <= 1),
-        ("rounds", rounds, "a whole number of at least 1", lambda number: number >= 1),
-    ):
-        if not (is_number(value) and fits(value)):
-            raise ParameterError("noise_multiplier", name, value, allowed)
+    owner = "noise_multiplier"
+    validate_number(owner, "epsilon", epsilon, least=1e-8, allowed="a finite number of at least 1e-8")
+    validate_number(owner, "delta", delta, least=1e-30, most=math.nextafter(1, 0), allowed="a number in [1e-30, 1)")
+    validate_number(owner, "sampling", sampling, least=1e-4, most=1, allowed="a number in [1e-4, 1]")
+    validate_number(owner, "rounds", rounds, least=1, allowed="a whole number of at least 1")
 
     def enough(log_noise: float) -> bool:
         return covers(GaussianRounds(epsilon, delta, math.exp(log_noise), sampling, rounds, order))

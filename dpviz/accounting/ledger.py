@@ -9,17 +9,16 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from fractions import Fraction
 from functools import cached_property
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from dpviz.accounting.costs import Composition, Cost, MixedComposition, ParallelComposition, cost_of
 from dpviz.accounting.events import (
     ApproximateDP,
     BoundedRange,
+    Cost,
     Event,
     Free,
     GaussianRounds,
@@ -33,23 +32,21 @@ from dpviz.accounting.events import (
     is_exact,
     placed_steps,
 )
-from dpviz.accounting.guarantee import PrivacyLoss, guarantee, round_up
+from dpviz.accounting.guarantee import PrivacyLoss, guarantee
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.errors import ParameterError
 from dpviz.table.strict_json import read, read_entry, read_kind, with_infinity, wrong
 
-if TYPE_CHECKING:
-    from dp_accounting import DpEvent
-
-#: Kinds of steps in a document -> what their cost follows from beside epsilon; of the cost in the order of its fields.
-_KINDS: dict[str, tuple[str, ...]] = {
-    "select": ("bounded_range",),
-    "noise": (),
-    "approximate": ("delta",),
-    "gaussian rounds": ("delta", "noise_multiplier", "sampling", "rounds", "order"),
-    "no cost": (),
-    "non-private": (),
+#: Kinds of steps in a document -> their costs; a selection may have losses of a bounded range instead.
+_KINDS = {
+    "select": PureDP,
+    "noise": PureDP,
+    "approximate": ApproximateDP,
+    "gaussian rounds": GaussianRounds,
+    "no cost": Free,
+    "non-private": Unbounded,
 }
+_OF_COST = {kind: name for name, kind in _KINDS.items()}
 #: Mechanisms that add noise to numbers; other pure ones select.
 _NOISE = ("geometric", "Laplace", "objective perturbation")
 _STEP = re.compile(r"\.?(\d+)|([a-zA-Z])|(\[\d+\])")
@@ -89,10 +86,6 @@ class Ledger:
         """Every step, one line each."""
         return tuple(map(_row, placed_steps(self.event)))
 
-    def dp_events(self) -> DpEvent:
-        """The steps as one event of the library `dp_accounting`, for its accountants; see `dpviz.accounting.ledger`."""
-        return dp_event(self.event)
-
     def with_assignment_of(self, plan: BudgetPlan | None) -> Ledger:
         """The same steps, where only this plan's random assignment of the rows it holds out is believed. None: no other is.
 
@@ -127,19 +120,9 @@ def _row(placed: PlacedStep) -> LedgerRow:
 
 
 def _kind_of(step: Step) -> str:
-    match step.cost:
-        case Free():
-            return "no cost"
-        case Unbounded():
-            return "non-private"
-        case ApproximateDP():
-            return "approximate"
-        case GaussianRounds():
-            return "gaussian rounds"
-        case PureDP() if step.mechanism in _NOISE:
-            return "noise"
-        case _:
-            return "select"
+    if isinstance(step.cost, PureDP):
+        return "noise" if step.mechanism in _NOISE else "select"
+    return _OF_COST.get(type(step.cost), "select")
 
 
 def _worst_path(event: Event) -> list[Step]:
@@ -164,7 +147,8 @@ def ledger_entries(ledger: Ledger) -> list[dict[str, Any]]:
 
 def _entry(placed: PlacedStep) -> dict[str, Any]:
     row, cost = _row(placed), placed.step.cost
-    more = {name: getattr(cost, name, isinstance(cost, BoundedRange)) for name in _KINDS[row.kind]}
+    more = {name: value for name, value in asdict(cost).items() if name != "epsilon"}
+    more |= {"bounded_range": isinstance(cost, BoundedRange)} if row.kind == "select" else {}
     assigned = {"chances": list(placed.probabilities), "shared": list(placed.shared)} if placed.probabilities else {}
     return asdict(row) | more | assigned
 
@@ -203,20 +187,17 @@ def _step(entry: Any, where: str) -> Step:
     kind = read_kind({name: name for name in _KINDS}, entry, where)
     named = with_infinity(entry, "epsilon")
     about = read(_About, named, where)
-    if kind == "no cost":
-        return Step(Free(), about.part, about.level)
-    if kind == "non-private":
-        return Step.unbounded(read(str, entry.get("note", ""), f"{where}.note"), about.part, about.level)
-    if kind == "gaussian rounds":
-        return Step(read(GaussianRounds, named, where), about.part, about.level, "Gaussian")
-    mechanism = read_entry(str, entry, "mechanism", where)
-    if kind == "approximate":
-        return Step(read(ApproximateDP, named, where), about.part, about.level, mechanism)
-    is_bounded = kind == "select" and read(bool, entry.get("bounded_range", False), f"{where}.bounded_range")
-    if is_bounded and "exponential" not in mechanism:
-        raise wrong("Only exponential mechanisms have losses of a bounded range.", f"{where}.bounded_range")
-    cost = read(BoundedRange, named, where) if is_bounded else read(PureDP, named, where)
-    return Step(cost, about.part, about.level, mechanism)
+    cost: type[Cost] = _KINDS[kind]
+    mechanism, note = "Gaussian" if cost is GaussianRounds else "", ""
+    if cost is Unbounded:
+        note = read(str, entry.get("note", ""), f"{where}.note")
+    elif cost in (PureDP, ApproximateDP):
+        mechanism = read_entry(str, entry, "mechanism", where)
+    if kind == "select" and read(bool, entry.get("bounded_range", False), f"{where}.bounded_range"):
+        if "exponential" not in mechanism:
+            raise wrong("Only exponential mechanisms have losses of a bounded range.", f"{where}.bounded_range")
+        cost = BoundedRange
+    return Step(read(cost, named, where), about.part, about.level, mechanism, note)
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,59 +242,3 @@ def _random_parts(groups: Sequence[list[_Read]], inside: tuple[Event, ...], dept
         return RandomPartition(inside, tuple(chance for chance, _ in parts), parts[0][1])
     except ParameterError as error:
         raise wrong("The chances of a random assignment add up to more than 1.", where) from error
-
-
-# --- in the words of dp_accounting: what its events cannot say takes the side on which more is lost
-
-# A pure step, a bounded range too, is discrete Laplace noise of its epsilon, which no pure mechanism exceeds. Disjoint rows and
-# randomly assigned parts are one pure step of the largest total, or all of them in turn where they are not pure. Rounds with an
-# individual filter and costs that are only stated are unsupported: an accountant says so, instead of a number that no theorem
-# gives.
-
-
-def dp_event(event: Event) -> DpEvent:
-    """The steps as one event of `dp_accounting`, under add/remove one row."""
-    return _dp_event(cost_of(event))
-
-
-def _dp_event(cost: Cost) -> DpEvent:
-    from dp_accounting import dp_event as dp
-
-    match cost:
-        case PureDP(epsilon) | BoundedRange(epsilon):
-            return dp.DiscreteLaplaceDpEvent(epsilon, 1)
-        case GaussianRounds(_, _, noise, sampling, rounds, None):
-            one = dp.GaussianDpEvent(noise)
-            return dp.SelfComposedDpEvent(one if sampling >= 1 else dp.PoissonSampledDpEvent(sampling, one), rounds)
-        case Composition(costs):
-            if not costs:
-                return dp.NoOpDpEvent()
-            return dp.ComposedDpEvent([dp.SelfComposedDpEvent(_dp_event(one), times) for one, times in _sorted(costs)])
-        case Unbounded():
-            return dp.NonPrivateDpEvent()
-        case ParallelComposition(costs) | MixedComposition(costs):
-            total = _pure_total(cost)
-            if total is None:
-                return dp.ComposedDpEvent([_dp_event(one) for one in _sorted(costs)])
-            return dp.DiscreteLaplaceDpEvent(round_up(total), 1) if total else dp.NoOpDpEvent()
-        case _:
-            return dp.UnsupportedDpEvent()
-
-
-def _sorted(costs: Any) -> list[Any]:
-    return sorted(costs, key=repr)
-
-
-def _pure_total(cost: Cost) -> Fraction | None:
-    """The epsilon of steps that are all pure; None where one is not."""
-    match cost:
-        case PureDP(epsilon) | BoundedRange(epsilon):
-            return Fraction(epsilon)
-        case Composition(costs):
-            each = [times * total for one, times in costs if (total := _pure_total(one)) is not None]
-            return sum(each, Fraction(0)) if len(each) == len(costs) else None
-        case ParallelComposition(costs) | MixedComposition(costs):
-            each = [total for one in costs if (total := _pure_total(one)) is not None]
-            return max(each, default=Fraction(0)) if len(each) == len(costs) else None
-        case _:
-            return None

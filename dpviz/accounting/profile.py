@@ -41,7 +41,7 @@ import numpy as np
 
 from dpviz.accounting.costs import FREE, Composition, Cost, MixedComposition, ParallelComposition, partitions_of
 from dpviz.accounting.events import ApproximateDP, BoundedRange, GaussianRounds, PureDP, Unbounded
-from dpviz.accounting.gaussian import GRID_SLACK, renyi_loss
+from dpviz.accounting.gaussian import GRID_SLACK, gaussian_delta, renyi_loss
 
 if TYPE_CHECKING:
     from dp_accounting.pld.pld_pmf import PLDPmf
@@ -206,12 +206,8 @@ def _range(losses: np.ndarray, length: float) -> np.ndarray:
 
 def _gaussian(losses: np.ndarray, mu: float) -> np.ndarray:
     """A Gaussian that moves by `mu` standard deviations (Balle & Wang 2018, Theorem 8), its grid included."""
-    from scipy.special import log_ndtr
-
-    shifted = losses - 2 * GRID_SLACK
-    below, above = (log_ndtr(side * mu / 2 - shifted / mu) for side in (1, -1))
-    exact = np.exp(below) * -np.expm1(np.minimum(0.0, shifted + above - below))
-    return _convex(losses, np.clip(exact * (1 + 1e-6), -np.expm1(np.minimum(0.0, losses)), 1.0))
+    found = gaussian_delta(losses - 2 * GRID_SLACK, mu)
+    return _convex(losses, np.clip(found, -np.expm1(np.minimum(0.0, losses)), 1.0))
 
 
 def _filtered(losses: np.ndarray, cost: GaussianRounds) -> np.ndarray:

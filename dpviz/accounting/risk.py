@@ -6,8 +6,7 @@ false positives, over all tests of "it was used" against "it was not". Everythin
 is at least the true one: `profile` composes upward, and the plain bound of epsilon and delta is used where it says more.
 
 Source: Kairouz, Oh & Viswanath 2015 and Dong, Roth & Su 2022 (tests and trade-offs); Hayes, Mahloujifar & Balle 2023, Theorem 2
-(guessing a value, which is guessing with the power of a test at the level of an uninformed guess); Cohen & Nissim 2020 (singling
-out).
+(guessing a value, which is guessing with the power of a test at the level of an uninformed guess).
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ from msgspec import Meta
 
 from dpviz.accounting.costs import cost_of, partitions_of
 from dpviz.accounting.events import ApproximateDP, Event, Step, Unbounded
+from dpviz.accounting.gaussian import bisect
 from dpviz.accounting.guarantee import PrivacyLoss, for_unit, guarantee
 from dpviz.accounting.profile import LARGEST_LOSS, Group, Profile, profile, pure_deltas
-from dpviz.errors import ParameterError
 from dpviz.table.strict_json import wrong
-from dpviz.table.validation import validate_delta, validate_loss
+from dpviz.table.validation import validate_count, validate_delta, validate_loss
 
 _Share = Annotated[float, Meta(ge=0, le=1)]
 #: Rows of a group beyond which the plain bound is all that is said.
@@ -61,11 +60,11 @@ class Risk:
 
     def for_rows(self, rows: int) -> Risk:
         """The risk of a person with so many rows. Raises ParameterError unless it is a whole number of at least 1."""
-        return replace(self, rows=_count("rows", rows))
+        return replace(self, rows=validate_count("Risk", "rows", rows))
 
     def for_persons(self, persons: int) -> Risk:
         """The risk of so many persons together. Raises ParameterError unless it is a whole number of at least 1."""
-        return replace(self, persons=_count("persons", persons))
+        return replace(self, persons=validate_count("Risk", "persons", persons))
 
     def guesses(self, base_rate: float = 0.5) -> float:
         """The largest share of right guesses whether the rows were used, where that is so at `base_rate`.
@@ -88,14 +87,6 @@ class Risk:
         """
         return self._power(_share("base_rate", base_rate))
 
-    def singling_out(self, weight: float, rows: int = 1) -> float:
-        """The largest probability that a description which fits a share `weight` of the population singles out one of `rows`.
-
-        The description may be any that follows from the release; without it a given row is met with probability `weight`.
-        Raises ParameterError for a weight outside [0, 1] or fewer than one row.
-        """
-        return min(1.0, _count("rows", rows) * self._power(_share("weight", weight)))
-
     def delta(self, epsilon: float) -> float:
         """The least delta with which this is (epsilon, delta)-differentially private. Raises ParameterError below 0."""
         validate_loss("Risk", "epsilon", epsilon)
@@ -113,10 +104,7 @@ class Risk:
         low, high = 0.0, min(self.plain.epsilon, LARGEST_LOSS) * (1 - 1e-9)
         if self.delta(high) > allowed:
             return self.plain.epsilon if self.plain.delta <= allowed else math.inf
-        for _ in range(60):
-            middle = (low + high) / 2
-            low, high = (low, middle) if self.delta(middle) <= allowed else (middle, high)
-        return high
+        return bisect(lambda epsilon: self.delta(epsilon) <= allowed, low, high, times=60)[1]
 
     @cached_property
     def plain(self) -> PrivacyLoss:
@@ -142,11 +130,6 @@ class Risk:
         if not np.array_equal(found.present, found.absent):
             return np.zeros(len(below))
         return np.array([1 - self._power(level) for level in below.tolist()])
-
-    def trade_off(self) -> tuple[np.ndarray, np.ndarray]:
-        """(rates of false positives, the least rates of false negatives), both from 0 to 1, for drawing."""
-        rates = np.concatenate([[0.0], np.logspace(-6, -2, 41), np.linspace(0.0125, 1.0, 80)])
-        return rates, np.array([1 - self._power(rate) for rate in rates.tolist()])
 
     def _power(self, level: float) -> float:
         """The largest rate of true positives at this rate of false ones: every point of the profile is a line above it."""
@@ -201,9 +184,3 @@ def check_risks(risks: Sequence[StatedRisk], risk: Risk, where: str) -> None:
 
 def _share(name: str, value: float) -> float:
     return float(validate_delta("Risk", name, value))
-
-
-def _count(name: str, value: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ParameterError("Risk", name, value, "a whole number of at least 1")
-    return value

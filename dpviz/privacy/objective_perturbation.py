@@ -91,15 +91,9 @@ def minimiser(x: np.ndarray, y: np.ndarray, penalty: float, linear: np.ndarray) 
     asks; the plain Newton steps that follow look at the gradient alone. One thread: sums are rounded by how many
     threads share them.
     """
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1, user_api="blas"):
-        return _minimiser(x, y, penalty, linear)
-
-
-def _minimiser(x: np.ndarray, y: np.ndarray, penalty: float, linear: np.ndarray) -> np.ndarray:
     from scipy.optimize import minimize
     from scipy.special import expit
+    from threadpoolctl import threadpool_limits
 
     signed = x * y[:, None]
 
@@ -115,11 +109,12 @@ def _minimiser(x: np.ndarray, y: np.ndarray, penalty: float, linear: np.ndarray)
 
     enough = TOLERANCE * (len(y) + float(np.linalg.norm(linear)) + penalty)
     options = {"gtol": enough, "maxiter": 500, "max_trust_radius": 1e9}
-    found = minimize(value, -linear / (penalty + len(y)), jac=gradient, hess=hessian, method="trust-exact", options=options)
-    f = found.x
-    for _ in range(LAST_STEPS):
-        slope = gradient(f)
-        if np.linalg.norm(slope) <= enough:
-            break
-        f = f - np.linalg.solve(hessian(f), slope)
+    with threadpool_limits(1, user_api="blas"):
+        start = -linear / (penalty + len(y))
+        f = minimize(value, start, jac=gradient, hess=hessian, method="trust-exact", options=options).x
+        for _ in range(LAST_STEPS):
+            slope = gradient(f)
+            if np.linalg.norm(slope) <= enough:
+                break
+            f = f - np.linalg.solve(hessian(f), slope)
     return f

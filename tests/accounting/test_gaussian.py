@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from dpviz.accounting.events import GaussianRounds, PureDP, Sequential, Step
+from dpviz.accounting.events import GaussianRounds, Step
 from dpviz.accounting.gaussian import (
     GRID_SLACK,
     best_order,
@@ -20,7 +20,6 @@ from dpviz.accounting.gaussian import (
     gaussian_delta,
     gaussian_epsilon,
     noise_multiplier,
-    renyi_epsilon,
     renyi_loss,
 )
 from dpviz.accounting.guarantee import PrivacyLoss, guarantee
@@ -93,32 +92,12 @@ def test_renyi_of_every_row_is_the_formula_and_chance_saves():
     assert renyi_loss(2.0, 0.1, 8.0) == pytest.approx(0.0137, abs=5e-5)
 
 
-@pytest.mark.parametrize("sampling", [0.1, 1.0])
-@pytest.mark.slow
-def test_a_filter_s_fixed_order_needs_more_noise_than_the_full_account(sampling):
-    order = best_order(0.5, DELTA, sampling=sampling, rounds=100)
-    needed = noise_multiplier(0.5, DELTA, sampling=sampling, rounds=100, order=order)
-    free = noise_multiplier(0.5, DELTA, sampling=sampling, rounds=100)
-    assert free < needed < 1.25 * free
-    loss = 100 * renyi_loss(needed, sampling, order)
-    assert renyi_epsilon(order, loss, DELTA) <= 0.5
-    assert loss < 0.5 - math.log(1 / DELTA) / (order - 1) * 0.9 + 0.1
-
-
 @pytest.mark.parametrize("epsilon", [1e-6, 1e6])
 @pytest.mark.parametrize("sampling", [0.1, 1.0])
 def test_the_ends_of_what_may_be_asked_are_priced(epsilon, sampling):
     event = rounds(epsilon, sampling=sampling, count=256)
     assert covers(event)
     assert 0 < event.noise_multiplier < math.inf
-
-
-def test_a_guarantee_adds_both_numbers_to_those_of_pure_steps():
-    event = Step(rounds(0.4), "tree")
-    whole = Sequential((Step(PureDP(0.1), "initial score", mechanism="geometric"), event, event))
-    found = guarantee(whole)
-    assert (found.epsilon, found.delta) == (pytest.approx(0.9), pytest.approx(2 * DELTA))
-    assert found.epsilon >= 0.9
 
 
 def test_a_price_that_is_too_low_is_refused():

@@ -7,6 +7,8 @@ from functools import cache
 
 import numpy as np
 import pytest
+from dp_accounting import dp_event as dp
+from dp_accounting.pld import PLDAccountant
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -44,13 +46,6 @@ def test_guesses_of_presence_and_of_values_are_those_of_the_best_test(rate):
         assert float(np.max(prior[:, None] * told, axis=0).sum()) <= risk.attribute_guesses(rate) + 1e-10
 
 
-def test_a_description_singles_out_a_row_with_the_power_of_its_weight():
-    risk = Risk(PURE)
-    assert risk.singling_out(0.001) == risk.attribute_guesses(0.001) <= 0.001 * math.exp(1.1)
-    assert risk.singling_out(0.001, rows=50) == pytest.approx(50 * risk.singling_out(0.001))
-    assert risk.singling_out(0.5, rows=50) == 1.0
-
-
 def test_epsilon_is_the_total_of_pure_steps_and_less_than_the_sum_of_gaussian_ones():
     assert Risk(PURE).epsilon == guarantee(PURE).epsilon
     assert Risk(PURE).for_rows(3).epsilon == 3 * guarantee(PURE).epsilon
@@ -60,12 +55,13 @@ def test_epsilon_is_the_total_of_pure_steps_and_less_than_the_sum_of_gaussian_on
     assert 1.2 < twice.epsilon < 1.5 < guarantee(twice.event).epsilon == 2.0
 
 
-def test_the_curve_goes_from_one_end_to_the_other_and_is_convex():
-    rates, missed = Risk(PURE).trade_off()
-    assert (rates[0], rates[-1], missed[0], missed[-1]) == (0.0, 1.0, 1.0, 0.0)
-    slopes = np.diff(missed) / np.diff(rates)
-    assert (slopes <= 1e-9).all()
-    assert (np.diff(slopes) >= -1e-7).all()
+def test_of_a_row_that_comes_and_one_that_goes_the_one_that_tells_more_counts():
+    """Rounds of samples tell more of a row that goes; beside this pure step, more of one that comes."""
+    rounds = priced_rounds(1.0, 1e-6, sampling=0.2, rounds=40, filtered=False)
+    accountant = PLDAccountant(value_discretization_interval=1e-4).compose(dp.DiscreteLaplaceDpEvent(0.8, 1))
+    accountant.compose(dp.PoissonSampledDpEvent(0.2, dp.GaussianDpEvent(rounds.noise_multiplier)), 40)
+    risk = Risk(Sequential((Step(rounds, "tree"), Step(PureDP(0.8), "leaf"))))
+    assert risk.delta(0.7) == pytest.approx(accountant.get_delta(0.7), abs=2.5e-4)
 
 
 STEPS = st.one_of(
@@ -113,7 +109,6 @@ def test_what_is_no_share_or_count_is_refused():
         (risk.guesses, (-0.1, math.nan)),
         (risk.false_negatives, (1.1,)),
         (risk.attribute_guesses, (2,)),
-        (lambda rows: risk.singling_out(0.1, rows=rows), (0,)),
         (risk.delta, (-1,)),
         (risk.for_rows, (0, 1.5)),
         (risk.for_persons, (True,)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.paths import ROOT
-from tests.support.serving import command_for, process_of, serve
-from tests.support.visiting import choose, press, settled
+from tests.support.serving import serve
+from tests.support.visiting import press
 
 pytestmark = pytest.mark.browser
 
@@ -102,33 +101,3 @@ def test_a_link_to_a_fresh_server_opens_its_page_with_its_sample_and_grids_keep_
         assert download.value.suggested_filename == "wine.schema.json"
         assert "data=" not in page.url  # an edited sample is no longer what its name would bring back
     assert [url for url in outside if url.startswith("http")] == []
-
-
-def _say_that_the_first_line_is_names(page: Any) -> None:
-    asked = page.get_by_text("Say first what the first line holds")
-    asked.wait_for()
-    press(page, page.get_by_text("Column names", exact=True))
-    asked.wait_for(state="detached")
-    settled(page)
-
-
-@pytest.mark.verify
-def test_private_tables_of_the_server_are_chosen_from_a_list(page: Any, tmp_path: Path) -> None:
-    """The configuration stands in Streamlit's secrets; of the rows nothing reaches the browser but the names of columns."""
-    folder, settings = tmp_path / "tables", tmp_path / ".streamlit"
-    for made in (folder, settings):
-        made.mkdir()
-    lines = [f"{row},zebra-{4700 + row},{'yn'[row % 2]}" for row in range(60)]
-    (folder / "visits.csv").write_text("\n".join(["age,word,outcome", *lines]), encoding="utf-8")
-    (settings / "secrets.toml").write_text(f'DPVIZ_TABLES = "{folder}"\n', encoding="utf-8")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "DPVIZ_REGISTER": str(tmp_path / "releases.db")}
-    with process_of(command_for(ROOT / "app.py"), tmp_path, environment) as (address, _):
-        page.goto(f"{address}/data")
-        press(page, page.get_by_text("Private", exact=True))
-        press(page, page.get_by_role("radio", name="On the server"))
-        page.get_by_role("combobox", name="Table on the server").wait_for()
-        _say_that_the_first_line_is_names(page)
-        choose(page, "Table on the server", "visits.csv")
-        page.get_by_text("being declared").wait_for()
-        settled(page)
-        assert "zebra" not in page.content()

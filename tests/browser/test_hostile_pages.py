@@ -142,7 +142,7 @@ def browser(request: pytest.FixtureRequest, browser_path: str | None) -> Iterato
 @pytest.mark.browser
 @pytest.mark.verify
 @pytest.mark.parametrize(("dashboard", "browser"), WAYS, indirect=True)
-def test_no_page_elsewhere_gets_anything_and_our_own_goes_on_working(dashboard: str, browser: Any) -> None:
+def test_no_page_elsewhere_gets_anything_our_own_goes_on_working_and_a_link_leads_here(dashboard: str, browser: Any) -> None:
     context = visitor(browser)
     for stranger in STRANGERS:
         page = context.new_page()
@@ -162,21 +162,12 @@ def test_no_page_elsewhere_gets_anything_and_our_own_goes_on_working(dashboard: 
     rows = {"name": "ward.csv", "mimeType": "text/csv", "buffer": b"ward,age,y\nnorth,31,n\nsouth,47,p\n"}
     page.get_by_test_id("stFileUploader").filter(has_text="Table").locator("input[type=file]").set_input_files(rows)
     page.get_by_text("Public schema").wait_for()
-    context.close()
-
-
-@pytest.mark.browser
-@pytest.mark.verify
-@pytest.mark.parametrize(("dashboard", "browser"), WAYS, indirect=True)
-def test_a_link_elsewhere_leads_here(dashboard: str, browser: Any) -> None:
-    page = visitor(browser).new_page()
-    page.route(
-        "http://wiki.example/**", lambda route: route.fulfill(body=f"<a href={dashboard}>trees</a>", content_type="text/html")
-    )
-    page.goto("http://wiki.example/")
+    link = f"<a href={dashboard}>trees</a>"
+    page.route("http://wiki.example/**", lambda route: route.fulfill(body=link, content_type="text/html"))
+    page.goto("http://wiki.example/")  # a link elsewhere leads here
     page.get_by_role("link").click()
     page.locator("[data-testid=stApp]").wait_for()
-    page.context.close()
+    context.close()
 
 
 #: A proxy passes on what the server says: proxies are asked in the long tests.

@@ -144,23 +144,6 @@ def test_moving_the_slider_is_one_rerun_and_the_tree_follows(page: Any, app: str
     assert exact.input_value() == "0.5"
 
 
-@pytest.mark.verify
-def test_a_permalink_brings_back_the_settings_and_holds_no_data(page: Any, app: str) -> None:
-    page.goto(f"{app}/?data=clinic")
-    exact = page.get_by_role("spinbutton", name="ε, exactly")
-    exact.fill("0.5")
-    exact.press("Enter")
-    page.get_by_text("ε = 0.5 (add/remove one row)").first.wait_for()
-    idle(page)
-    link = page.url
-    assert "0.5" in link
-    assert "clinic" in link
-    fresh = page.context.new_page()
-    for address in (link, link.replace("/?", "/tree?")):  # the page's name leads to it too
-        fresh.goto(address)
-        fresh.get_by_text("Preview: ε = 0.5 (add/remove one row)").wait_for()
-
-
 def test_no_page_has_a_serious_accessibility_fault_or_scrolls_sideways_on_a_telephone(visit: Any, app: str) -> None:
     page = visit(viewport={"width": 1440, "height": 2400}, reduced_motion="reduce").new_page()
     faults: dict[str, list[str]] = {}

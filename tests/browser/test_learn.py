@@ -76,29 +76,6 @@ def test_the_picture_moves_while_the_slider_is_dragged_and_the_link_keeps_where_
 
 
 @pytest.mark.verify
-def test_a_permalink_restores_lesson_settings_and_seed(page: Any, app: str) -> None:
-    page.goto(f"{app}/learn?lesson=Growing&growing.epsilon=4&growing.seed=12&growing.steps=2")
-    _title(page, LESSONS[4])
-    drawn = page.get_by_text("▶ ").first.text_content()
-    _guess_by_keyboard(page)
-    assert "guess" not in page.url
-    fresh = page.context.new_page()
-    fresh.goto(page.url)
-    _title(fresh, LESSONS[4])
-    fresh.get_by_text(drawn).first.wait_for()
-    _guess_by_keyboard(fresh)
-    box = fresh.get_by_role("spinbutton", name="Seed")
-    fresh.get_by_role("button", name="Another seed").click()
-    fresh.wait_for_url("**/learn?*growing.seed=13*")
-    expect(box).to_have_value("13")
-    idle(fresh)
-    box.fill("12")
-    box.press("Enter")
-    fresh.wait_for_url("**/learn?*growing.seed=12*")
-    fresh.get_by_text(drawn).first.wait_for()
-
-
-@pytest.mark.verify
 def test_no_lesson_has_a_serious_accessibility_fault_or_scrolls_sideways_on_a_telephone(visit: Any, app: str) -> None:
     page = visit(viewport={"width": 390, "height": 844}).new_page()
     for lesson in LESSONS:

@@ -16,7 +16,7 @@ from tests.support.visiting import faults_of, idle, settled
 pytestmark = [pytest.mark.browser, pytest.mark.verify]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def lessons() -> Iterator[str]:
     """The address of `dpviz app --lessons`."""
     command = [sys.executable, "-m", "dpviz", "app", "--lessons", "--no-browser", "--port"]
@@ -43,16 +43,13 @@ def test_a_question_is_answered_on_ones_own_screen_and_there_is_no_other_page(pa
     page.get_by_role("heading", name="Learn", exact=True).wait_for()
     assert page.get_by_test_id("stFileUploader").count() == 0
     assert [url for url in outside if url.startswith("http")] == []
-
-
-@pytest.mark.parametrize("width", [360, 768, 1440])
-def test_nothing_stands_over_the_title_where_there_is_one_page(visit: Any, lessons: str, width: int) -> None:
-    screen = visit(viewport={"width": width, "height": 800}).new_page()
-    screen.goto(f"{lessons}/epsilon")  # the former page of what others use
-    screen.get_by_text("What others published with").wait_for()
-    settled(screen)
-    assert screen.get_by_test_id("stSidebar").count() == 0
-    header = screen.get_by_test_id("stHeader").locator("a, [data-testid=stExpandSidebarButton]").all()
-    boxes = [box for one in header if (box := one.bounding_box()) is not None]
-    title = screen.get_by_role("heading", level=1).bounding_box()
-    assert all(box["y"] + box["height"] <= title["y"] for box in boxes)
+    page.goto(f"{lessons}/epsilon")  # the former page of what others use
+    page.get_by_text("What others published with").wait_for()
+    assert page.get_by_test_id("stSidebar").count() == 0
+    for width in (360, 768, 1440):  # nothing stands over the title
+        page.set_viewport_size({"width": width, "height": 800})
+        settled(page)
+        header = page.get_by_test_id("stHeader").locator("a, [data-testid=stExpandSidebarButton]").all()
+        boxes = [box for one in header if (box := one.bounding_box()) is not None]
+        title = page.get_by_role("heading", level=1).bounding_box()
+        assert all(box["y"] + box["height"] <= title["y"] for box in boxes)

@@ -101,11 +101,3 @@ def test_a_grip_on_the_bar_is_moved_by_mouse_and_by_keyboard_and_the_rule_comes_
     page.get_by_role("button", name="Shares by the rule").wait_for(state="hidden")
     settled(page)
     assert first.get_attribute("aria-valuenow") == by_rule
-
-
-def test_a_long_search_can_be_cancelled_and_the_page_goes_on(page: Any, app: str) -> None:
-    page.goto(f"{app}/budget?learner=PrivaTree")
-    _open_the_map(page)
-    page.get_by_role("button", name="Cancel").click()
-    page.get_by_role("button", name="Cancel").wait_for(state="detached")
-    page.get_by_role("button", name="Compute the map").wait_for()

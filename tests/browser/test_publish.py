@@ -14,7 +14,7 @@ import dpviz
 from dpviz.randomness import generator
 from dpviz.release.register import Register
 from dpviz.table.schema_json import schema_from_dict
-from tests.support.visiting import idle, press, settled
+from tests.support.visiting import idle, press
 
 pytestmark = pytest.mark.browser
 
@@ -163,28 +163,3 @@ def test_private_rows_from_declaring_to_the_cap(page: Any, app: str, patients: t
     role_is_not_lowered_by_a_click(page)
     assert "patients" not in page.url
     assert [url for url in outside if url.startswith("http")] == []
-
-
-@pytest.mark.verify
-def test_two_sessions_together_stay_under_the_cap(visit: Any, app: str, patients: tuple[Path, Path]) -> None:
-    contexts = [visit(viewport={"width": 1440, "height": 2400}) for _ in range(2)]
-    pages = [context.new_page() for context in contexts]
-    table = patients[0].with_name("others.csv")
-    table.write_text(patients[0].read_text().replace("yes", "no", 1), encoding="utf-8")
-    for page in pages:
-        use_private(page, app, table, patients[1])
-        go(page, "Publish")
-        if page is pages[0]:
-            declare(page, "two sessions", "1")
-        set_epsilon(page, "0.7")
-        page.get_by_text("One tree by PF-tree, ε = 0.7").wait_for()
-    buttons = [page.get_by_role("button", name="Release", exact=True) for page in pages]
-    for page, button in zip(pages, buttons, strict=True):
-        press(page, page.get_by_text("permanently, even if the file is lost"))
-        button.and_(page.locator(":enabled")).wait_for()  # both may release before either does
-        settled(page)
-    for button in buttons:
-        button.click()
-    for page in pages:
-        page.get_by_text("Left: ε = 0.3 of 1").wait_for()
-    assert [entry.loss.epsilon for entry in Register().releases("two sessions")] == [0.7]

@@ -43,8 +43,6 @@ WIDTH = """() => {
   probe.remove();
   return width;
 }"""
-
-
 #: Of all text that shows, the height of the smallest in points.
 SMALLEST = """() => {
   const words = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT), sizes = [];
@@ -71,7 +69,7 @@ def printed(page: Any, report: str, font: str) -> None:
     page.add_style_tag(content=f"* {{ font-family: {font} !important }}")
 
 
-def test_text_stays_in_its_place_in_any_font(visit: Any, report: str) -> None:
+def test_text_stays_in_its_place_in_any_font_and_no_letter_is_too_small_to_read(visit: Any, report: str) -> None:
     page, widths = visit(viewport=PAGE).new_page(), []
     for font in (WIDE, NARROW):
         printed(page, report, font)
@@ -80,12 +78,7 @@ def test_text_stays_in_its_place_in_any_font(visit: Any, report: str) -> None:
     assert widths[0] > 1.3 * widths[1]
     printed(page, report.replace("textLength=", "data-was="), WIDE)
     assert page.evaluate(OUTSIDE)  # what leaves its place is noticed
-
-
-def test_no_letter_of_a_printed_report_is_too_small_to_read(visit: Any, report: str) -> None:
-    page = visit(viewport=PAGE).new_page()
     page.set_content(report)
-    page.emulate_media(media="print")
     assert 7 <= page.evaluate(SMALLEST) < 9
     assert page.evaluate(OUTSIDE) == []
     assert page.locator(".annex").evaluate("node => node.getBoundingClientRect().top") <= PAGE["height"]  # page one is one page

@@ -43,7 +43,6 @@ from dpviz.learners import FitRequest, fit
 from dpviz.randomness import generator
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
-from tests.support.evaluation_tables import distance
 from tests.support.release_rows import SCHEMA as PERSONS
 from tests.support.release_rows import small_rows
 from tests.support.tables import schema_of, table
@@ -53,6 +52,16 @@ draws_of = st.lists(st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0]), min_
 epsilons = st.sampled_from([1e-6, 0.01, 0.1, 1.0, 3.0, 50.0, 1e6])
 row_counts = st.integers(0, 2000)
 FLIP, NONE = Step(PureDP(0.3), "leaf", mechanism="permute-and-flip"), Step(Free(), "none")
+
+
+def distance(first: EncodedDataset, second: EncodedDataset) -> int:
+    """Rows to add and remove to get from one table to the other, whatever their order."""
+    tables = [np.column_stack([*table.columns, table.target]).astype(np.float64) for table in (first, second)]
+    _, kind = np.unique(np.concatenate(tables), axis=0, return_inverse=True)
+    kinds = kind.ravel()
+    size = int(kinds.max(initial=-1)) + 1
+    counts = [np.bincount(part, minlength=size) for part in (kinds[: first.n_rows], kinds[first.n_rows :])]
+    return int(np.abs(counts[0] - counts[1]).sum())
 
 
 def rounds(epsilon: float, delta: float, noise: float, sampling: float, count: int) -> Step:

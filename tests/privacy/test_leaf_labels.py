@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpviz.privacy.leaf_labels import GlobalMajority, LabelLeaves, LeafCounts
+from dpviz.privacy.leaf_labels import GlobalMajority, LabelLeaves, LeafCounts, SmoothMajority
 from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
-from dpviz.privacy.smooth import SmoothMajority
 from dpviz.privacy.source import ExactNoise, Simulation
 from tests.support.goodness import FITS, p_value
 from tests.support.oracles import mechanisms as oracle

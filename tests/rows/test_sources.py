@@ -35,7 +35,10 @@ from dpviz.training.counted_rows import ArrayRows, counter_of
 from dpviz.training.estimate.leaf_means import units_of
 from dpviz.training.estimate.number_report import errors_of_leaves
 from dpviz.training.estimate.window import Window
-from tests.support import killing_clients, servers
+from tests.support import servers
+from tests.support.killing import CANARY as KILLED_CANARY
+from tests.support.killing import on_disk
+from tests.support.killing import rows as rows_to_kill
 from tests.support.nasty_cells import HIGH, N_ROWS, SCHEMA, cells, shuffled
 from tests.support.paths import ROOT, SEED
 from tests.support.servers import SERVED, Engine, InFiles, InPostgreSQL, InSpark, quoted
@@ -305,14 +308,21 @@ def test_a_server_keeps_nothing_and_logs_no_cell(postgresql: InPostgreSQL) -> No
     assert str(NUMBER) not in log
 
 
+def killing(*words: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "tests.support.killing", *map(str, words)], cwd=ROOT, capture_output=True, text=True
+    )
+
+
 @pytest.mark.verify
 @pytest.mark.skipif(os.name == "nt", reason="it forks")
 def test_a_kill_anywhere_leaves_no_row_on_the_disk(tmp_path: Path) -> None:
     """With a Parquet file and with a DuckDB file."""
     kills = 60
-    run = subprocess.run([sys.executable, "-m", "tests.support.killing", tmp_path, str(kills)], cwd=ROOT, capture_output=True)
+    run = killing("files", tmp_path, kills)
     assert run.returncode == 0, run.stderr
-    for facts in json.loads(run.stdout).values():
+    in_file, in_engine = map(json.loads, run.stdout.splitlines())
+    for facts in (in_file, in_engine):
         assert facts["kills"] >= kills - 1
         assert facts["files"] == facts["folders"] == 0
 
@@ -323,26 +333,25 @@ def test_a_kill_at_any_statement_leaves_postgresql_nothing(postgresql: InPostgre
     """Before and after each, and in the middle of the one that reads the rows: the server ends its session."""
     from adbc_driver_postgresql import dbapi
 
-    address = postgresql.fill("killed", killing_clients.rows())
-    command = [sys.executable, "-m", "tests.support.killing_clients", "postgresql", address]
-    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as killing:
-        assert killing.stdin is not None
-        assert killing.stdout is not None
-        n_steps = int(killing.stdout.readline())
+    command = [sys.executable, "-m", "tests.support.killing", "postgresql", postgresql.fill("killed", rows_to_kill())]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        n_steps = int(child.stdout.readline())
         assert n_steps > 8
         for step in range(n_steps, -1, -1):
             if step == 0:
                 other = dbapi.connect(f"host={postgresql.folder} user=dpviz dbname=postgres")
                 with other.cursor() as cursor:
                     cursor.execute("LOCK TABLE killed")
-            print(step, file=killing.stdin, flush=True)
-            assert int(killing.stdout.readline()) == -signal.SIGKILL
+            print(step, file=child.stdin, flush=True)
+            assert int(child.stdout.readline()) == -signal.SIGKILL
             if step == 0:
                 other.close()
             while postgresql.run("SELECT 1 FROM pg_stat_activity WHERE application_name = 'dpviz'"):
                 pass
             assert postgresql.left() == postgresql.on_disk() == [], step
-    assert killing.returncode == 0
+    assert child.returncode == 0
 
 
 @pytest.mark.verify
@@ -350,14 +359,12 @@ def test_a_kill_at_any_statement_leaves_postgresql_nothing(postgresql: InPostgre
 def test_a_kill_leaves_no_cell_that_can_be_read_on_the_disks_of_spark(tmp_path: Path) -> None:
     """What stands there at each step is what a kill of Spark leaves; of whoever counts, it ends and removes its files."""
     servers.require_spark()
-    parquet.write_table(killing_clients.rows(), tmp_path / "rows.parquet")
-    command = [sys.executable, "-m", "tests.support.killing_clients", "spark", tmp_path, "5"]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)  # which waits for Spark too
+    run = killing("spark", tmp_path, 5)  # which waits for Spark too
     assert run.returncode == -signal.SIGKILL, run.stderr
     seen = json.loads(run.stdout)
     assert [is_readable for _, is_readable in seen] == [False] * 5
     assert max(n_bytes for n_bytes, _ in seen) > 10_000
-    assert killing_clients.on_disk(tmp_path / "local") == (0, False)
+    assert on_disk(tmp_path / "local") == (0, False)
 
 
 @pytest.mark.verify
@@ -365,42 +372,29 @@ def test_a_kill_leaves_no_cell_that_can_be_read_on_the_disks_of_spark(tmp_path: 
 def test_a_kill_of_spark_itself_is_a_typed_error_and_the_next_tree_has_a_fresh_session(tmp_path: Path) -> None:
     """Before the rows are read, in the middle, and where nothing but dropping is left, which needs no Spark."""
     servers.require_spark()
-    parquet.write_table(killing_clients.rows(), tmp_path / "rows.parquet")
-    command = [sys.executable, "-m", "tests.support.killing_clients", "jvm", tmp_path, "1", "4"]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    run = killing("jvm", tmp_path, 1, 4)
     assert run.returncode == 0, run.stderr
     *struck, n_steps = map(json.loads, run.stdout.splitlines())
     assert n_steps > 5  # the same process, to its end
     assert [code in ("failed", "lost-rows") for code, *_ in struck] == [True] * 2
     assert not any(is_readable for *_, is_readable in struck)
-    assert not any(killing_clients.CANARY in said for _, said, *_ in struck)
-    assert killing_clients.CANARY not in run.stderr
+    assert not any(KILLED_CANARY in said for _, said, *_ in struck)
+    assert KILLED_CANARY not in run.stderr
 
 
 @pytest.mark.verify
 @pytest.mark.engine
-def test_executors_need_numpy_and_arrow_alone(tmp_path: Path) -> None:
-    """In processes of their own, whose Python has no dpviz and which share no folder with whoever counts."""
-    servers.require_spark()
-    run = subprocess.run(
-        [sys.executable, "-m", "tests.support.bare_executors", tmp_path], cwd=ROOT, capture_output=True, text=True
-    )
-    assert run.returncode == 0, run.stderr[-3000:]
-    assert json.loads(run.stdout.splitlines()[-1]) == {"is_same": True, "has_dpviz": False, "executors": 2}
+def test_executors_need_numpy_and_arrow_alone_and_one_killed_before_any_step_begins_the_fit_anew(tmp_path: Path) -> None:
+    """Two processes, whose Python has no dpviz and which share no folder with whoever counts: the tree is that of memory.
 
-
-@pytest.mark.verify
-@pytest.mark.engine
-def test_an_executor_killed_before_any_step_begins_the_fit_anew(tmp_path: Path) -> None:
-    """Of two executors, one that may hold encoded rows: the tree of memory all the same, and nothing stays kept."""
+    Also where one that may hold encoded rows is killed, and nothing stays kept.
+    """
     servers.require_spark()
-    run = subprocess.run(
-        [sys.executable, "-m", "tests.support.bare_executors", tmp_path, "killed"], cwd=ROOT, capture_output=True, text=True
-    )
+    run = killing("executors", tmp_path)
     assert run.returncode == 0, run.stderr[-3000:]
     *fits, told = map(json.loads, run.stdout.splitlines())
     assert all(fit["is_same"] for fit in fits)
-    assert (told["steps"] + 1 == len(fits) > 5, told["kept"]) == (True, 0)
+    assert (told["steps"] + 1 == len(fits) > 5, told["has_dpviz"], told["kept"]) == (True, False, 0)
     assert any(fit["steps"] > told["steps"] for fit in fits)  # some of what was kept was lost
 
 

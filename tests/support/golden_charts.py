@@ -1,6 +1,6 @@
 """Charts, sentences and tables as text, against files that people have reviewed.
 
-After a wanted change: run the test with DPVIZ_WRITE_GOLDEN=1, read the difference of `tests/golden/charts`, and commit it.
+After a wanted change: run the test with DPVIZ_WRITE_GOLDEN=1, read the difference of the golden file, and commit it.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from base64 import b64decode
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,11 +23,14 @@ _LOOKS = {"template", "margin", "cliponaxis", "insidetextanchor", "textangle", "
 
 def assert_golden(name: str, value: Any) -> None:
     """That `value` (a chart, a sentence, or a table) is what `tests/golden/charts/NAME.txt` says."""
-    text = "\n".join(_lines(value)) + "\n"
-    file = FOLDER / f"{name}.txt"
+    assert_text(FOLDER / f"{name}.txt", "\n".join(_lines(value)) + "\n")
+
+
+def assert_text(file: Path, text: str) -> None:
+    """That the file says so."""
     if os.environ.get("DPVIZ_WRITE_GOLDEN") == "1":
         file.write_text(text, encoding="utf-8")
-    assert text == file.read_text(encoding="utf-8"), f"if {name} is intended: DPVIZ_WRITE_GOLDEN=1"
+    assert text == file.read_text(encoding="utf-8"), f"if {file.name} is intended: DPVIZ_WRITE_GOLDEN=1"
 
 
 def _lines(value: Any) -> Iterator[str]:

@@ -1,78 +1,336 @@
-"""Killed while it counts rows that are not in memory: `python -m tests.support.killing FOLDER KILLS`; prints what was left.
+"""Whoever counts rows that are not in memory is killed, or Spark, or an executor: `python -m tests.support.killing WHAT ...`.
 
-As `tests.support.crashing` does it: a child counts what Python does and sends itself SIGKILL at a chosen count.
+`files FOLDER KILLS`: a child counts what Python does and sends itself SIGKILL at a chosen count, as `tests.support.crashing` does
+it; told is what was left of a Parquet and of a DuckDB file. `postgresql ADDRESS`: told is how many times something is asked while
+the rows there are read; then, for every number of such a step on a line of the input, a child is killed at it, and for 0 while it
+waits for a lock; told is how it ended. `spark FOLDER STEP`: killed at this step; told is what stood on the disk at every step.
+`jvm FOLDER STEP STEP`: Spark is killed before each of these steps, then it is counted once more; told is what the client saw and
+what stands on the disk. `executors FOLDER`: two executors, processes whose Python has NumPy and Arrow and no dpviz; told is
+whether the tree is that of memory, then the same where one is killed before a step, at each once.
 """
 
+from __future__ import annotations
+
 import json
+import os
 import signal
 import sys
 import tempfile
-from collections.abc import Callable
+import venv
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
+from threading import Thread
+from typing import Any
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
 import dpviz
+from dpviz.errors import EngineError
 from dpviz.io import worker
+from dpviz.rows import databases
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 from tests.support.crashing import counting, in_child
+from tests.support.servers import SPARK
 
-SCHEMA = Schema((NumericFeature("x", 0, 1),), ClassTarget("y", ("a", "b")), n_public=1000)
-ASKED = {"epsilon": 1.0, "max_depth": 2, "depth": 2, "seed": 1}
-
-
-def out_of_core(folder: Path) -> None:
-    with dpviz.encode_large(folder / "rows.parquet", SCHEMA) as rows:
-        dpviz.fit("pf-tree", rows, **ASKED)
+SCHEMA = Schema((NumericFeature("x", 0, 1),), ClassTarget("y", ("a", "b")), n_public=600)
+CANARY = "zebra-4711"
 
 
-def in_engine(folder: Path) -> None:
-    with dpviz.open_table(f"duckdb:///{folder / 'rows.duckdb'}?table=rows", SCHEMA) as rows:
-        dpviz.fit("pf-tree", rows, **ASKED)
+def rows() -> pa.Table:
+    """Rows with a key that can be recognised wherever it turns up."""
+    columns = {"x": [k % 97 / 97 for k in range(600)], "y": ["a" if k % 3 else "b" for k in range(600)]}
+    return pa.table(columns | {"id": [f"{CANARY}-{k:03d}" for k in range(600)]})
 
 
-def killed(work: Callable[[Path], None], folder: Path, temporary: Path, kills: int) -> dict[str, int]:
-    """Kills at places all over the work: how many there were, and how many files or bytes were left after any."""
-    told = folder / "events"
+def tree_of(found: Any) -> str:
+    with found:
+        return dpviz.fit("pf-tree", found, epsilon=1.0, depth=2, seed=1).to_json()
 
-    def tell() -> int:
-        told.write_text(json.dumps(sum(counting(lambda: work(folder), None))))
-        return 0
+
+def count(address: str) -> str:
+    """A digest for the register and a tree."""
+    found = dpviz.open_table(f"{address}&order=id", SCHEMA)
+    assert found.identity
+    return tree_of(found)
+
+
+def kill() -> None:
+    signal.raise_signal(signal.SIGKILL)
+
+
+def killed_at(step: int) -> Callable[[], None]:
+    """Called so many times, it kills."""
+    left = iter(range(step - 1, -1, -1))
+    return lambda: None if next(left) else kill()
+
+
+def told_by(work: Callable[[], int]) -> int:
+    """A number that a child finds out."""
+    told, tell = os.pipe()
+    assert in_child(lambda: os.write(tell, str(work()).encode()) and 0) == 0
+    return int(os.read(told, 20))
+
+
+# --- files
+
+
+def killed(work: Callable[[], Any], temporary: Path, kills: int) -> dict[str, int]:
+    """Kills at places all over the work: how many there were, and how many files or folders were left after any."""
 
     def at(event: int) -> int:
-        left = event
-
-        def note(frame, kind, argument):
-            nonlocal left
-            left -= 1
-            if left <= 0:
-                signal.raise_signal(signal.SIGKILL)
-
-        sys.setprofile(note)
-        work(folder)
+        strike = killed_at(event)
+        sys.setprofile(lambda *_: strike())
+        work()
         return 0
 
-    assert in_child(tell) == 0
-    events, facts = json.loads(told.read_text()), {"kills": 0, "files": 0, "folders": 0}
+    events, facts = told_by(lambda: sum(counting(work, None))), {"kills": 0, "files": 0, "folders": 0}
     for number in range(kills):
         code = in_child(lambda number=number: at(1 + events * number // kills))
+        left = [path.is_dir() for path in temporary.rglob("*")]
         facts["kills"] += code == -signal.SIGKILL
-        facts["files"] = max(facts["files"], sum(path.is_file() for path in temporary.rglob("*")))
-        facts["folders"] = max(facts["folders"], sum(path.is_dir() for path in temporary.rglob("*")))
+        facts["files"] = max(facts["files"], left.count(False))
+        facts["folders"] = max(facts["folders"], left.count(True))
     return facts
 
 
-if __name__ == "__main__":
-    place = Path(sys.argv[1])
-    temporary = place / "temporary"
+def in_files(folder: Path, kills: int) -> None:
+    temporary = folder / "temporary"
     temporary.mkdir(mode=0o700)
     tempfile.tempdir = str(temporary)
-    given = pa.table({"x": [k % 97 / 97 for k in range(600)], "y": ["a" if k % 3 else "b" for k in range(600)]})
-    parquet.write_table(given, place / "rows.parquet")
-    with duckdb.connect(str(place / "rows.duckdb")) as base:
+    given = rows()
+    parquet.write_table(given, folder / "rows.parquet")
+    with duckdb.connect(str(folder / "rows.duckdb")) as base:
         base.execute("CREATE TABLE rows AS SELECT * FROM given")
     worker.end()
-    works = {"out of core": out_of_core, "in an engine": in_engine}
-    print(json.dumps({name: killed(work, place, temporary, int(sys.argv[2])) for name, work in works.items()}))
+    for work in (
+        lambda: tree_of(dpviz.encode_large(folder / "rows.parquet", SCHEMA)),
+        lambda: tree_of(dpviz.open_table(f"duckdb:///{folder / 'rows.duckdb'}?table=rows", SCHEMA)),
+    ):
+        print(json.dumps(killed(work, temporary, kills)))
+
+
+# --- PostgreSQL
+
+
+def stepping(step: Callable[[], None]) -> None:
+    """Call `step` before and after every statement of this process."""
+    asked = databases.asked
+
+    def between(ask: Callable[[], Any], cancel: Callable[[], None]) -> Any:
+        step()
+        answer = asked(ask, cancel)
+        step()
+        return answer
+
+    databases.asked = between
+
+
+def kill_while_it_waits() -> None:
+    """Somebody else has locked the table."""
+
+    def watch() -> None:
+        from adbc_driver_postgresql import dbapi
+
+        cursor = dbapi.connect(f"host={os.environ['PGHOST']} user=dpviz dbname=postgres", autocommit=True).cursor()
+        waiting = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'dpviz' AND wait_event_type = 'Lock'"
+        while not cursor.execute(waiting).fetchone():
+            pass
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    Thread(target=watch, daemon=True).start()
+
+
+def in_postgresql(address: str) -> None:
+    def counted(begin: Callable[[], None]) -> int:
+        begin()
+        count(address)
+        return 0
+
+    count(address)  # everything is imported and warm
+    taken = list[None]()
+    print(told_by(lambda: counted(lambda: stepping(lambda: taken.append(None))) or len(taken)), flush=True)
+    for step in map(int, sys.stdin):
+        begin = (lambda step=step: stepping(killed_at(step))) if step else kill_while_it_waits
+        print(in_child(lambda begin=begin: counted(begin)), flush=True)
+
+
+# --- Spark
+
+
+def on_disk(folder: Path) -> tuple[int, bool]:
+    """(bytes, whether a cell can be read among them): what a kill of Spark leaves."""
+    found = list[bytes]()
+    for path in folder.rglob("*"):
+        with suppress(OSError):  # a folder, or gone by now
+            found.append(path.read_bytes())
+    return sum(map(len, found)), any(CANARY.encode() in content for content in found)
+
+
+def configure(folder: Path, master: str = "local[1]", partitions: int = 1) -> None:
+    """Spark works there, packs nothing, and finds the rows as the table `given`."""
+    settings = {
+        **SPARK,
+        "spark.master": master,
+        "spark.sql.shuffle.partitions": partitions,
+        "spark.sql.adaptive.coalescePartitions.enabled": "false",
+        "spark.shuffle.compress": "false",
+        "spark.executor.memory": "1g",
+        "spark.local.dir": folder / "local",
+        "spark.sql.warehouse.dir": folder / "warehouse",
+    }
+    (folder / "spark-defaults.conf").write_text("".join(f"{name} {value}\n" for name, value in settings.items()))
+    parquet.write_table(rows(), folder / "rows.parquet")
+    os.environ["SPARK_CONF_DIR"] = str(folder)
+    from dpviz.rows.spark import SparkTable
+
+    schema = SparkTable.schema
+
+    def with_table(session: Any, table: Any) -> Any:
+        session.session.sql(f"CREATE TABLE IF NOT EXISTS given USING parquet LOCATION '{folder}/rows.parquet'")
+        return schema(session, table)
+
+    SparkTable.schema = with_table  # type: ignore[method-assign]
+
+
+def around(before: Callable[[], Any], after: Callable[[], Any] = lambda: None) -> None:
+    """Call these at every step."""
+
+    def stepped(own: Callable[..., Any]) -> Callable[..., Any]:
+        def step(session: Any, *given: Any, **named: Any) -> Any:
+            before()
+            answer = own(session, *given, **named)
+            after()
+            return answer
+
+        return step
+
+    from dpviz.rows.spark import SparkSource
+
+    for name in ("map_batches", "sum_batches"):
+        setattr(SparkSource, name, stepped(getattr(SparkSource, name)))
+
+
+def in_spark(folder: Path, step: int) -> None:
+    seen = list[tuple[int, bool]]()
+
+    def look() -> None:
+        seen.append(on_disk(folder / "local"))
+        if len(seen) == step:
+            print(json.dumps(seen), flush=True)
+            kill()
+
+    configure(folder)
+    around(lambda: None, look)
+    count("spark:///?table=given")
+
+
+def killed_spark(folder: Path, steps: Sequence[int]) -> None:
+    left = list[int]()
+
+    def strike() -> None:
+        from pyspark import SparkContext
+
+        left[0] -= 1
+        if left[0] == 0:
+            spark = SparkContext._gateway.proc
+            spark.kill()
+            spark.wait()
+
+    configure(folder)
+    around(strike)
+    for step in steps:
+        left[:] = [step]
+        try:
+            count("spark:///?table=given")
+        except EngineError as error:
+            print(json.dumps([error.code, str(error), *on_disk(folder / "local")]), flush=True)
+    left[:] = [0]
+    count("spark:///?table=given")
+    print(json.dumps(-left[0]), flush=True)
+
+
+def bare_python(folder: Path) -> Path:
+    """A Python that has NumPy and Arrow alone."""
+    venv.create(folder, symlinks=True)
+    (site,) = folder.glob("lib/python*/site-packages")
+    theirs = Path(np.__file__).parents[1]
+    for name in ("numpy", "numpy.libs", "pyarrow", "pyarrow.libs"):
+        if (theirs / name).exists():
+            (site / name).symlink_to(theirs / name)
+    return folder / "bin/python"
+
+
+def own_home(folder: Path) -> Path:
+    """A home of Spark in which its workers may write."""
+    import pyspark
+
+    folder.mkdir()
+    for part in Path(pyspark.__file__).parent.iterdir():
+        (folder / part.name).symlink_to(part)
+    return folder
+
+
+def has_dpviz(batches: Any) -> Any:
+    """Whether a Python finds dpviz before it is sent."""
+    from importlib.util import find_spec
+
+    for _ in batches:
+        yield pa.RecordBatch.from_pydict({"found": [find_spec("dpviz") is not None]})
+
+
+def executors_of(session: Any) -> list[int]:
+    """Processes of its executors."""
+    mine, found = f"--app-id {session.sparkContext.applicationId}", list[int]()
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # it has ended
+            if mine in path.read_bytes().replace(b"\0", b" ").decode() and path.parent.name != str(os.getpid()):
+                found.append(int(path.parent.name))
+    return found
+
+
+def on_executors(folder: Path) -> None:
+    from pyspark.sql import SparkSession
+
+    configure(folder, "local-cluster[2,1,1024]", 4)
+    os.environ |= {"PYSPARK_PYTHON": str(bare_python(folder / "bare")), "SPARK_HOME": str(own_home(folder / "spark"))}
+    os.environ.pop("PYTHONPATH", None)
+    wanted = tree_of(dpviz.encode_large(folder / "rows.parquet", SCHEMA))
+    session = SparkSession.builder.appName("dpviz tests").getOrCreate()
+    given = session.read.parquet(str(folder / "rows.parquet"))
+    found = given.select("id").limit(1).mapInArrow(has_dpviz, "found boolean").collect()
+    steps, strike_at = list[int](), 0
+
+    def strike() -> None:
+        steps.append(len(steps) + 1)
+        if steps[-1] == strike_at:
+            os.kill(executors_of(session)[0], signal.SIGKILL)
+
+    around(strike)
+    n_steps = 0
+    while strike_at <= n_steps:  # 0: nothing is killed
+        steps.clear()
+        is_same = count("spark:///?table=given") == wanted
+        n_steps = n_steps or len(steps)
+        print(json.dumps({"is_same": is_same, "steps": len(steps)}), flush=True)
+        strike_at += 1
+    kept = session.sparkContext._jsc.getPersistentRDDs().size()
+    print(json.dumps({"has_dpviz": bool(found[0][0]), "steps": n_steps, "kept": kept}), flush=True)
+    session.stop()
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["files", folder, kills]:
+            in_files(Path(folder), int(kills))
+        case ["postgresql", address]:
+            in_postgresql(address)
+        case ["spark", folder, step]:
+            in_spark(Path(folder), int(step))
+        case ["jvm", folder, *steps]:
+            killed_spark(Path(folder), list(map(int, steps)))
+        case ["executors", folder]:
+            on_executors(Path(folder))

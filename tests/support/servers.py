@@ -30,20 +30,29 @@ _POSTGRES = {
 }
 
 
+#: Of any session of Spark: no page of its own, no second compiler for short work.
+SPARK = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.log.level": "ERROR",
+}
+
+
 class Engine:
-    """An engine that runs; `fill` puts a table into it and returns its address."""
+    """An engine that runs; `fill` makes a table, whose rows can be numbered by the column `id`, and returns its address."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
 
     def fill(self, name: str, rows: pa.Table) -> str:
-        """Make the table; its rows can be numbered by the column `id`."""
-        raise NotImplementedError
-
-    def crash(self) -> None:
-        """End it as the loss of power would, as far as it can be."""
         raise NotImplementedError
 
     def left(self) -> list[str]:
         """What dpviz made there and is still there."""
-        raise NotImplementedError
+        return []
 
 
 def quoted(name: str) -> str:
@@ -54,23 +63,14 @@ def quoted(name: str) -> str:
 class InFiles(Engine):
     """A Parquet file per table, whose rows are in the order of `id` where there is one."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
     def fill(self, name: str, rows: pa.Table) -> str:
         path = self.folder / f"{name}.parquet"
         parquet.write_table(rows.sort_by("id") if "id" in rows.column_names else rows, path, row_group_size=700)
         return str(path)
 
-    def left(self) -> list[str]:
-        return []
-
 
 class InDuckDB(Engine):
     """One file per table."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
 
     def fill(self, name: str, rows: pa.Table) -> str:
         import duckdb
@@ -89,7 +89,8 @@ class InPostgreSQL(Engine):
     """A server that listens on a socket in a folder, and on nothing else. It writes every statement to its log."""
 
     def __init__(self, folder: Path, binaries: Path) -> None:
-        self.folder, self.binaries = folder, binaries
+        super().__init__(folder)
+        self.binaries = binaries
         self.data, self.log = folder / "data", folder / "log"
         self._run("initdb", "-D", str(self.data), "-A", "trust", "-U", "dpviz", "-E", "UTF8", "--locale=C", "--no-sync")
         self.start()
@@ -153,7 +154,8 @@ class InSpark(Engine):
     """A local session with one thread; tables are Parquet files."""
 
     def __init__(self, folder: Path, session: Any) -> None:
-        self.folder, self.session = folder, session
+        super().__init__(folder)
+        self.session = session
 
     def fill(self, name: str, rows: pa.Table) -> str:
         path = self.folder / f"{name}.parquet"
@@ -209,18 +211,8 @@ def require_spark() -> Any:
 def _spark(folder: Path) -> Iterator[Engine]:
     sql = require_spark()
     asked = sql.SparkSession.builder.master("local[1]").appName("dpviz tests")
-    settings = {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.sql.shuffle.partitions": "1",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.sql.warehouse.dir": str(folder / "warehouse"),
-        "spark.local.dir": str(folder / "local"),
-        "spark.log.level": "ERROR",
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # short work: no second compiler
-    }
-    for name, value in settings.items():
+    places = {"spark.sql.warehouse.dir": str(folder / "warehouse"), "spark.local.dir": str(folder / "local")}
+    for name, value in {**SPARK, **places, "spark.sql.shuffle.partitions": "1"}.items():
         asked = asked.config(name, value)
     ctrl_c = signal.getsignal(signal.SIGINT)
     session = asked.getOrCreate()

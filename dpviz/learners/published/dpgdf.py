@@ -3,7 +3,7 @@
 Half of epsilon pays for splits, equally over the levels: the exponential mechanism on weighted Gini with its global sensitivity
 of one half. The other half labels the leaves, which hold disjoint rows, by the exponential mechanism with smooth sensitivity.
 Numeric features are ignored; a table without categories is refused. Splits are one category against the rest, as in the code
-behind the papers' tables. Not private for two reasons: the rule for the leaves has unbounded odds (`dpviz/privacy/smooth.py`),
+behind the papers' tables. Not private for two reasons: the rule for the leaves has unbounded odds (`privacy/leaf_labels.py`),
 and the stopping rule (one class, or fewer than eleven rows) discloses exact counts.
 
 Source: Xin, Yang, Wang & Huang 2019, ICASSP; as described and measured by Vos et al. 2023.
@@ -13,8 +13,8 @@ from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.errors import SchemaError
 from dpviz.learners.published.one_against_rest import one_against_rest_grid, recipe, split_shares
+from dpviz.privacy.leaf_labels import SmoothMajority
 from dpviz.privacy.sensitivity import Sensitivity
-from dpviz.privacy.smooth import SmoothMajority
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
@@ -66,6 +66,6 @@ LEARNER = LearnerSpec(
         "violated",
         "One more row can multiply the odds of a leaf's label without limit: smooth sensitivity does not scale the "
         "exponential mechanism. The stopping rule is exact too.",
-        evidence="dpviz/privacy/smooth.py; addendum of August 2021 to Fletcher & Islam 2017",
+        evidence="dpviz/privacy/leaf_labels.py; addendum of August 2021 to Fletcher & Islam 2017",
     ),
 )

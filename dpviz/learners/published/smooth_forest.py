@@ -1,7 +1,7 @@
 """The smooth random forest: random trees on disjoint rows, whose leaves are labelled with smooth sensitivity.
 
 That rule is not private: for every finite epsilon, one row can change the odds of the majority without limit
-(`dpviz/privacy/smooth.py`). Its author withdrew it in an addendum of August 2021; `pf_forest.py` is its sound twin.
+(`dpviz/privacy/leaf_labels.py`). Its author withdrew it in an addendum of August 2021; `pf_forest.py` is its sound twin.
 
 Options: the global sensitivity (sound, but hardly better than a coin flip), trees that share all rows at epsilon / trees each, a
 depth of half or all of the features, and trees of the full published depth, whose tens of millions of leaves cannot be published.
@@ -15,8 +15,7 @@ from dpviz.accounting.claim import Claim
 from dpviz.accounting.events import BoundedRange, Unbounded
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.models.boxes import split_features
-from dpviz.privacy.leaf_labels import GlobalMajority, LabelRule
-from dpviz.privacy.smooth import SmoothMajority
+from dpviz.privacy.leaf_labels import GlobalMajority, LabelRule, SmoothMajority
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
@@ -90,7 +89,7 @@ def claim(plan: BudgetPlan, params: Params, schema: Schema) -> Claim:
             "One more row can multiply the odds of a leaf's label without limit: smooth sensitivity does not scale the "
             "exponential mechanism. The author withdrew the rule in 2021."
         )
-        evidence = "dpviz/privacy/smooth.py; addendum of August 2021 to Fletcher & Islam 2017"
+        evidence = "dpviz/privacy/leaf_labels.py; addendum of August 2021 to Fletcher & Islam 2017"
         return Claim(plan.epsilon, source, "violated", because, evidence=evidence)
     because = "With the global sensitivity every label is one exponential mechanism; rows and trees compose as claimed."
     if not params.publishable:

@@ -16,7 +16,7 @@ from dpviz.learners import FitRequest, learner_names
 from dpviz.learners.published.privatree_corrected import _node_loss
 from dpviz.learners.published.rgv_forest import labels_loss
 from dpviz.models.tree import Leaf
-from dpviz.privacy.smooth import SmoothMajority
+from dpviz.privacy.leaf_labels import SmoothMajority
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Schema
 
