@@ -91,7 +91,7 @@ def draw(trained: training.Trained, complete: Tree) -> None:
     beside = None if before is None else pinned.beside(before, loaded, fold=fold)
     path = show_tree(trained, now, drawn, beside, fold=fold)
     if before is not None and beside is not None:
-        pinned.pair_words(before, trained, (beside, now), loaded)
+        pinned.pair_words(before, trained, (beside, now))
     show_node(trained, shown, path, trace, drawn)
     with on_demand("The same tree as text", icon=":material/notes:") as box:
         if box.open:

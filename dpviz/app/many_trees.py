@@ -30,11 +30,23 @@ MOST_DRAWN = 256
 def many_trees_screen(model: Any) -> None:
     """The effects of the features, then a tree to choose, with what it does and its text twin."""
     effects_screen(model)
-    if not getattr(model, "trees", ()):
+    trees: Sequence[Tree] = getattr(model, "trees", ())
+    if not trees:
         st.info("This model is not a single tree; it can be downloaded, not drawn.", icon=":material/info:")
+        return
+    st.header("Tree by tree", anchor=False)
+    number = whole_number(f"Tree, of {len(trees):,}", 1, len(trees), 1, key="member")
+    tree = trees[number - 1].merged()
+    leaves = counted(tree.n_leaves, "leaf", "leaves")
+    said = "Every tree has one vote."
+    if isinstance(model, BoostedTrees):
+        name = escape_markdown(score_name(model.schema, (number - 1) % model.n_scores))
+        said = f"Every row reaches one leaf, whose number is added to its {name}."
+    st.caption(f"Equal sides merged: {leaves}, depth {tree.depth}. {said}")
+    if tree.n_leaves > MOST_DRAWN:
+        st.info(f"More than {MOST_DRAWN} leaves are not drawn.", icon=":material/info:")
     else:
-        st.header("Tree by tree", anchor=False)
-        one_tree(model)
+        show_tree(tree, title=f"Tree {number} of {len(trees)}", key="member-view", height=420)
 
 
 def effects_screen(model: Model) -> None:
@@ -53,23 +65,6 @@ def effects_screen(model: Model) -> None:
     show_chart(effect_chart(schema, shown, answer), "effect")
     alt = "How far each feature moves the prediction, most first."
     st.dataframe(effect_rows(schema, found, answer), hide_index=True, height="content", alt=alt)
-
-
-def one_tree(model: Any) -> None:
-    """Choose a tree, say what it does, and draw it with its text twin."""
-    trees: Sequence[Tree] = model.trees
-    number = whole_number(f"Tree, of {len(trees):,}", 1, len(trees), 1, key="member")
-    tree = trees[number - 1].merged()
-    leaves = counted(tree.n_leaves, "leaf", "leaves")
-    said = "Every tree has one vote."
-    if isinstance(model, BoostedTrees):
-        name = escape_markdown(score_name(model.schema, (number - 1) % model.n_scores))
-        said = f"Every row reaches one leaf, whose number is added to its {name}."
-    st.caption(f"Equal sides merged: {leaves}, depth {tree.depth}. {said}")
-    if tree.n_leaves > MOST_DRAWN:
-        st.info(f"More than {MOST_DRAWN} leaves are not drawn.", icon=":material/info:")
-        return
-    show_tree(tree, title=f"Tree {number} of {len(trees)}", key="member-view", height=420)
 
 
 def model_screen(result: FitResult, title: str, *, key: str) -> None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 import streamlit as st
 
 from dpviz.app import background
-from dpviz.app.held_out import parts_of, rows_of_the_tree
+from dpviz.app.held_out import rows_of_the_tree
 from dpviz.app.parts import escape_markdown
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
@@ -20,7 +20,6 @@ from dpviz.charts.tree.pair import Side, pair_sentence
 from dpviz.charts.tree.svg import NodeNotes
 from dpviz.charts.wording import capital
 from dpviz.evaluation.comparison import METRICS
-from dpviz.evaluation.metrics import paired_difference
 from dpviz.evaluation.resampling import Resamples
 from dpviz.learners import get_learner
 from dpviz.models.tree import Tree
@@ -78,25 +77,14 @@ def named(name: str, trained: Trained, shown: Tree, notes: NodeNotes) -> Side:
     return Side(f"{name}: {get_learner(trained.result.learner).title}, {settings}{seed}", shown, notes)
 
 
-def pair_words(pinned: Trained, trained: Trained, sides: tuple[Side, Side], loaded: Loaded) -> None:
+def pair_words(pinned: Trained, trained: Trained, sides: tuple[Side, Side]) -> None:
     """What differs in words and numbers."""
     if pinned.result.model is trained.result.model:
         st.markdown("Change ε, the depth or the seed: the next tree is shown next to the pinned one.")
         return
-    st.markdown(escape_markdown(pair_sentence(*sides) + _paired(pinned, trained, loaded)))
+    st.markdown(escape_markdown(pair_sentence(*sides)))
     st.table(delta_rows(pinned, trained, sides))
     st.caption(f"{prose('tree', 'kinds of difference')} The address of this page holds the settings of the tree now.")
-
-
-def _paired(pinned: Trained, trained: Trained, loaded: Loaded) -> str:
-    """The difference in accuracy with its interval, on the same held-out rows; nothing for numbers and private rows."""
-    parts = parts_of(loaded.data)
-    if parts is None or any(one.held_out is None or one.held_out.confused is None for one in (trained, pinned)):
-        return ""
-    test = parts[1]
-    right = [one.result.model.predict(test) == test.target for one in (trained, pinned)]
-    gap, low, high = (f"{100 * value:+.1f}" for value in paired_difference(*right))
-    return f" Accuracy on the same {test.n_rows:,} held-out rows: {gap} points (95%: {low} to {high})."
 
 
 def delta_rows(pinned: Trained, trained: Trained, sides: tuple[Side, Side]) -> list[dict[str, str]]:

@@ -51,10 +51,6 @@ class Prepared:
         self.delivered, self.checked = draft if sample else None, None
         self.replace_draft(draft)
 
-    def take(self, title: str, table: RawTable) -> None:
-        """Work on a table without a schema."""
-        self.choose(title, table, SchemaDraft.blank(table.names))
-
     def replace_draft(self, draft: SchemaDraft) -> None:
         """Put another draft in place of the present one. A look at private rows is remembered."""
         self.remember_look()

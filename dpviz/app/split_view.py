@@ -116,11 +116,9 @@ def share_map_screen(request: FitRequest, loaded: Loaded) -> None:
         if status.is_done:
             st.caption(":material/check: Computed for these settings.")
     background.show(task, "Computing the map")
-    if status.shown:
-        _map(status.result, getattr(request.params, movable.parameter))
-
-
-def _map(found: ShareMap, weights: Shares | None) -> None:
+    if not status.shown:
+        return
+    found, weights = status.result, getattr(request.params, movable.parameter)
     current = found.movable.of_weights(weights) if weights and len(weights) == sum(found.movable.levels) else None
     chart = charts.map_chart(found, current=current)
     st.caption(escape_markdown(chart.summary))
@@ -132,10 +130,8 @@ def _map(found: ShareMap, weights: Shares | None) -> None:
         show_chart(chart, _PICTURE)
         st.caption(f"{stopped}The band is the 95% range of the mean.")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        places = sorted(range(len(found.points)), key=lambda at: -found.means[at])
-        at = st.selectbox(
-            "Shares, the most accurate first", places, format_func=partial(charts.point_words, found), key=f"{_PICTURE}-point"
-        )
+        places, words = sorted(range(len(found.points)), key=lambda at: -found.means[at]), partial(charts.point_words, found)
+        at = st.selectbox("Shares, the most accurate first", places, format_func=words, key=f"{_PICTURE}-point")
         chosen = (found.movable, found.points[at])
         st.button("Use these shares", key=f"{_PICTURE}-use", on_click=use_shares, args=chosen)
     if found.has_twins:

@@ -11,6 +11,7 @@ import streamlit as st
 from dpviz.app import background, parts
 from dpviz.app.prepared import Prepared
 from dpviz.app.prose import prose
+from dpviz.app.schema_draft import SchemaDraft
 from dpviz.app.state import require_not_private
 from dpviz.errors import DpvizError, TableError
 from dpviz.io.csv import DELIMITERS
@@ -109,7 +110,7 @@ def _read(work: Prepared, file: _Given, reading: dict[str, Any]) -> None:
     for table in status.values:
         try:
             require_not_private(work.role, table.fingerprint, of_table(table))
-            work.take(file.name, table)
+            work.choose(file.name, table, SchemaDraft.blank(table.names))
         except DpvizError as problem:
             work.problem = problem
     background.forget(task)

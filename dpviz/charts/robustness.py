@@ -113,11 +113,9 @@ def guarantee_chart(
             _add_attacks(figure, item, frame, style["color"])
     majority = curves[0].table.majority
     area = {"line": {"width": 0}, "fillcolor": translucent(NEUTRAL, 0.16), "layer": "below"}
-    figure.add_shape(type="rect", xref="paper", x0=0, x1=1, y0=bottom, y1=majority, **area)  # what is worth nothing
+    figure.add_hrect(bottom, majority, **area)  # what is worth nothing
     level, words = (majority, "majority class") if wanted is None else (wanted, "stay above")
-    figure.add_hline(level, line=line(NEUTRAL, 1.5, "dot"))
-    place = {"xref": "paper", "x": 0.995, "y": level, "xanchor": "right", "yanchor": "bottom", "showarrow": False}
-    figure.add_annotation(text=f"{words} {level:.1%}", **place)
+    figure.add_hline(level, line=line(NEUTRAL, 1.5, "dot"), annotation={"text": f"{words} {level:.1%}", "yanchor": "bottom"})
     each = ". ".join(f"{full_name(item)}: {verdict_text(item, wanted).split('. ')[0]}" for item in curves)
     said = f"Guaranteed mean accuracy against poisoned {what}s. {each}."
     return Chart(figure, said, partial(guarantee_rows, curves, up_to))

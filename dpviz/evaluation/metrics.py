@@ -52,19 +52,6 @@ def wilson(share: float, trials: int) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def paired_difference(first: np.ndarray, second: np.ndarray) -> tuple[float, float, float]:
-    """Share of True in `first` less that in `second` with its 95% interval; both bool of shape (n,), about the same n things.
-
-    Source: A. Agresti & Y. Min, Simple improved confidence intervals for comparing matched proportions, Statistics in Medicine
-    24 (2005): the normal interval after half a row more in each of the four cells.
-    """
-    gained, lost, size = int(np.sum(first & ~second)) + 0.5, int(np.sum(~first & second)) + 0.5, len(first) + 2
-    middle = (gained - lost) / size
-    half = NORMAL_95 * math.sqrt(gained + lost - (gained - lost) ** 2 / size) / size
-    gap = float(first.mean() - second.mean()) if len(first) else 0.0
-    return gap, middle - half, middle + half
-
-
 def mean_limits(draws: np.ndarray, beta: float) -> tuple[float, float]:
     """(lower, upper) limits of the mean of independent draws in [0, 1], each wrong with probability at most beta / 2.
 

@@ -10,7 +10,7 @@ from dpviz.app.controls import EPSILONS, nearest_step
 from dpviz.app.epsilon_slider import take_epsilon
 from dpviz.learners import get_learner
 from dpviz.training.params import controls_of
-from tests.support.pages import OF_EACH_KIND, click
+from tests.support.pages import OF_EACH_KIND
 
 
 def settings():
@@ -50,10 +50,6 @@ def request(test):
 def with_epsilon(test, epsilon):
     test.session_state["epsilon"] = epsilon
     return ran(test)
-
-
-def url(test) -> dict[str, str]:
-    return {name: value[0] if isinstance(value, list) else value for name, value in test.query_params.items()}
 
 
 def test_what_is_chosen_on_a_slider_is_kept_and_nothing_else_is(monkeypatch):
@@ -102,11 +98,6 @@ def test_every_parameter_of_a_learner_has_a_widget_that_says_the_default(name):
     labels = Counter(widget.label for kind in (test.toggle, test.number_input, test.selectbox) for widget in kind)
     for about in controls_of(get_learner(name).Params).values():
         assert labels[about.label] + labels[f"{about.label}: set by hand"] == 1
-
-
-def test_new_noise_is_the_next_seed_in_the_address():
-    test = click(opened(), "New noise")
-    assert (request(test).seed, url(test)) == (2, {"draw": "2"})
 
 
 def test_depth_is_a_number_or_automatic_with_a_cap():

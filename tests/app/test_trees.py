@@ -6,7 +6,6 @@ from threading import Event
 import pytest
 
 from dpviz.app import training
-from dpviz.app.held_out import held_out
 from dpviz.app.training import canonical_key
 from dpviz.learners import FitRequest
 from dpviz.privacy.random_assignment import PoissonSample
@@ -86,17 +85,6 @@ def test_the_key_tells_rows_roles_settings_parameters_and_draws_apart_by_a_singl
     requests = FitRequest("cart", REQUEST.settings), REQUEST.at(epsilon=2.0), REQUEST.at(level_shares=(1.0, 2.0))
     keys += [canonical_key(simulated, request, draw=1) for request in requests]
     assert len(set(keys)) == len(keys) == 8
-
-
-def test_rows_kept_aside_are_not_trained_on():
-    data = in_use(DataRole.SIMULATED).data
-    train, test = data.split(0.2, seed=0)
-    shown = tree_on_screen(opened("tree", depth="2")).result
-    assert shown.to_json() == REQUEST.fit(train).to_json()
-    found = held_out(shown.model, (train, test))
-    assert found.n_rows == test.n_rows
-    assert found.measures["majority"] == pytest.approx((test.target == train.class_counts().argmax()).mean())
-    assert found.measures["accuracy"] == pytest.approx(found.confused.trace() / test.n_rows)
 
 
 def test_trees_of_private_rows_never_share_noise_by_place():

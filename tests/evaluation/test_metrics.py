@@ -22,7 +22,6 @@ from dpviz.evaluation.metrics import (
     measured_numbers,
     measured_probabilities,
     metrics,
-    paired_difference,
     recalls,
     wilson,
 )
@@ -141,19 +140,6 @@ def test_limits_of_probabilities_are_those_of_scipy_and_of_a_mean_cover_it():
     for draws in (np.full(10_000, 0.5), np.tile([0.25, 0.75], 5_000)):  # the theorem is of one side, which may fail by 0.05
         reach = np.sqrt(2 * draws.var(ddof=1) * np.log(2 / 0.05) / 10_000) + 7 * np.log(2 / 0.05) / (3 * 9_999)
         assert mean_limits(draws, 0.1) == pytest.approx((0.5 - reach, 0.5 + reach), abs=1e-12)
-
-
-def test_the_interval_of_a_paired_difference_covers_it_95_times_in_100_and_not_always():
-    """Rows that both get right or wrong together, and few of them: the interval is about the rows where they differ."""
-    rng = generator(5)
-    first = rng.random((4000, 200)) < 0.8
-    second = np.where(rng.random(first.shape) < 0.15, rng.random(first.shape) < 0.6, first)
-    found = [paired_difference(*pair) for pair in zip(first, second, strict=True)]
-    assert 0.93 < np.mean([low <= 0.15 * (0.8 - 0.6) <= high for _, low, high in found]) < 0.97
-    gap, low, high = found[0]
-    assert gap == np.mean(first[0]) - np.mean(second[0])
-    assert paired_difference(second[0], first[0]) == pytest.approx((-gap, -high, -low))
-    assert paired_difference(np.zeros(0, dtype=bool), np.zeros(0, dtype=bool))[0] == 0.0
 
 
 def rows_of_classes(rng, n, n_classes):

@@ -145,19 +145,6 @@ def test_a_refuted_proof_is_explained_with_the_numbers_on_screen_and_a_claim_wit
     assert "Some reason\\. On screen, adding the marked person makes one tree 4 times as likely" in said
 
 
-def test_every_line_on_screen_is_an_entry_of_the_stored_run() -> None:
-    stored = stored_run()
-    shown = set()
-    for epsilon in {entry.epsilon for entry in stored.facts}:
-        lines = {line.key: line for line in audit_results.audit_lines(audit_results.Known(stored, {}), epsilon)}
-        for entry in (entry for entry in stored.facts if entry.epsilon == epsilon):
-            line, claim = lines[audit_results.subject_key(entry.learner, entry.params)], entry.claim
-            assert (line.verdict, line.claimed) == (claim.verdict, claim.epsilon)
-            assert (line.composed, line.found, line.attacked) == (entry.composed.epsilon, entry.searched, entry.attacked)
-            shown.add(entry.plan)
-    assert len(shown) == len(stored.facts)
-
-
 def test_the_lead_counts_what_the_file_says_and_a_violated_claim_is_shown_first(page: Callable[..., AppTest]) -> None:
     test = page()
     said = texts(test)

@@ -80,15 +80,6 @@ def test_a_regression_tree_shows_its_numbers_and_exact_means_of_simulated_rows()
 
 
 @pytest.mark.slow
-def test_a_boosted_model_is_shown_tree_by_tree():
-    test = tree_of("s-gbdt")
-    model = tree_on_screen(test).result.model
-    assert f"Tree, of {model.splits.n_trees:,}" in [box.label for box in test.number_input]
-    test.number_input(key="member").set_value(2).run()
-    assert not test.exception
-
-
-@pytest.mark.slow
 def test_compare_draws_r2_with_the_mean_and_offers_rmse():
     names = [get_learner(name).title for name in ("dp-mean", "cart-regression")]
     asked = {"learners-of-numbers": names, "epsilons": ["0.1", "1"], "steps": "1", "draws": "3", "splits": "3"}

@@ -118,26 +118,21 @@ def test_without_a_public_count_there_are_no_such_curves(private, role):
     assert any("no count is public" in problem.value for problem in test.error) is (role is DataRole.PRIVATE)
 
 
-@pytest.mark.parametrize("name", [name for name in learner_names() if not get_learner(name).spends_epsilon])
-def test_a_link_to_such_a_learner_shows_the_default_instead(name, private):
-    test = opened("tree", private, learner=get_learner(name).title)
-    assert tree_on_screen(test).result.learner == "pf-tree"
-
-
-def test_code_that_asks_for_such_a_learner_is_refused(private, monkeypatch):
-    asked = tree_on_screen(opened("tree", private)).asked
-    monkeypatch.setattr(training, "st", SimpleNamespace(session_state={}))
-    task = training.tree_task(replace(asked, request=FitRequest("cart", asked.request.settings)), private)
-    ((_, result),) = task.run(task.keys, lambda share: None, lambda: False)
-    assert "is not shown on private rows" in str(result.problem)
-
-
-def test_a_private_result_holds_no_rows_and_no_seed(private):
-    trained = tree_on_screen(opened("tree", private))
+def test_neither_a_link_nor_code_that_asks_for_a_learner_without_privacy_gets_it_and_a_result_holds_no_rows_and_no_seed(
+    private, monkeypatch
+):
+    trained = tree_on_screen(opened("tree", private, learner=get_learner("cart").title))
+    assert trained.result.learner == "pf-tree"
     assert trained.result.seed is None
     assert trained.held_out is None
     held = gc.get_referents(trained.result, trained.result.model, trained.asked.request)
     assert not [item for item in held if item is private.data or item is private.table]
+    monkeypatch.setattr(training, "st", SimpleNamespace(session_state={}))
+    settings = trained.asked.request.settings
+    for name in (name for name in learner_names() if not get_learner(name).spends_epsilon):
+        task = training.tree_task(replace(trained.asked, request=FitRequest(name, settings)), private)
+        ((_, result),) = task.run(task.keys, lambda share: None, lambda: False)
+        assert "is not shown on private rows" in str(result.problem)
 
 
 class Rows:

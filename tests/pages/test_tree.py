@@ -93,6 +93,7 @@ def test_a_learner_of_each_kind_is_drawn_and_looks_no_more_guaranteed_than_it_is
         assert result.learner != name
         return
     assert result.learner == name
+    assert name != "pf-tree" or escape_markdown(result_sentences(result.test_report, ROW)[0]) in said
     is_drawn = trained.tree is not None or bool(getattr(result.model, "trees", ()))
     assert bool(views(test)) == is_drawn
     assert ("not a single tree" in said) != is_drawn
@@ -127,7 +128,7 @@ def shows_nothing_of_the_rows(test):
     assert "draw" not in test.query_params
 
 
-def test_accuracy_stands_beside_what_a_constant_reaches():
+def test_accuracy_and_questions_are_told_with_their_reruns_beside_what_a_constant_reaches():
     test = after_work(opened("tree"), RERUNS)
     (view,) = views(test)
     said, found = json.loads(view.proto.json)["said"], tree_on_screen(test).held_out
@@ -139,6 +140,9 @@ def test_accuracy_stands_beside_what_a_constant_reaches():
     assert f">constant {found.measures['majority']:.1%}<" in said["strip"]
     assert found.n_rows == round(0.2 * in_use(DataRole.SIMULATED).data.n_rows)
     assert found.measures["accuracy"] > 0.5
+    (drawn,) = values_in(test, RERUNS)
+    assert drawn.n_done == 4
+    assert f"in {drawn.coming_back(tree_on_screen(test).tree)['']} of 4 reruns" in texts(test)
 
 
 def test_every_measure_is_listed_and_every_class_has_its_error():
@@ -166,14 +170,6 @@ def test_the_card_follows_the_chosen_node_falls_back_to_one_that_exists_and_no_t
     assert tree_on_screen(test).result.schema == other.schema.scaled(0.8)
 
 
-def test_resampling_runs_in_the_background_and_their_count_reaches_the_card():
-    test = opened("tree", depth="1", epsilon="10")
-    said = texts(after_work(test, RERUNS))
-    (drawn,) = values_in(test, RERUNS)
-    assert drawn.n_done == 4
-    assert f"in {drawn.coming_back(tree_on_screen(test).tree)['']} of 4 reruns" in said
-
-
 @pytest.mark.slow
 def test_where_a_release_from_all_rows_is_deeper_the_page_says_so():
     for asked, deeper in (({"epsilon": "0.13"}, True), ({"epsilon": "0.13", "depth": "2"}, False), ({"epsilon": "1"}, False)):
@@ -193,12 +189,6 @@ def test_who_pays_for_the_noise_is_asked_for_and_said_per_group():
     assert report.groups == name
     assert [line[name] for line in records(test, words)] == [entry.name for entry in report.by_group]
     assert f"groups='{name}'" in "".join(code.value for code in test.code)
-
-
-@pytest.mark.parametrize("role", list(DataRole))
-def test_the_private_test_result_is_said_in_words(role):
-    test = drawn("pf-tree", role)
-    assert escape_markdown(result_sentences(tree_on_screen(test).result.test_report, ROW)[0]) in texts(test)
 
 
 @pytest.mark.parametrize("role", [DataRole.SIMULATED, DataRole.PRIVATE])
@@ -233,8 +223,9 @@ def test_a_missing_row_count_is_explained_and_the_last_tree_stays_if_there_is_on
 
 
 @pytest.mark.slow
-def test_a_forest_shows_its_trees_one_by_one_under_a_line_that_says_how_it_does():
-    test = opened("tree", **with_few_trees("pf-forest"))
+@pytest.mark.parametrize("name", ["pf-forest", "s-gbdt"])
+def test_a_model_of_many_trees_shows_them_one_by_one_under_a_line_that_says_how_it_does(name):
+    test = opened("tree", **with_few_trees(name))
     trained = tree_on_screen(test)
     assert f"{trained.held_out.measures['accuracy']:.1%}" in shown(test)
     assert f"always the most frequent class: {trained.held_out.measures['majority']:.1%}" in shown(test)
@@ -341,13 +332,8 @@ def test_the_next_tree_stands_beside_a_pinned_one_until_it_is_unpinned(looks, mo
     click(click(test, "Unpin"), "Pin this tree")
     assert looks == [2.0, 0.5]
     assert len(noted) == 2 * (role is DataRole.PRIVATE)
-
-
-@pytest.mark.slow
-def test_a_pinned_tree_of_other_rows_is_gone():
-    test = click(opened("tree", depth="2"), "Pin this tree")
     test.session_state["loaded"] = replace(in_use(DataRole.PUBLIC))
-    assert len(names(test.run())) == 1
+    assert len(names(test.run())) == 1  # a pinned tree of other rows is gone
 
 
 # --- the tree again: with fresh noise, at every epsilon it is dragged through; nothing a hand may be on moves meanwhile.
@@ -375,11 +361,15 @@ def test_every_state_drawn_is_the_tree_of_its_epsilon_node_by_node_and_the_one_o
 
 
 @pytest.mark.slow
-def test_private_rows_learners_without_noise_and_very_deep_trees_have_nothing_to_drag():
+def test_private_rows_learners_without_noise_and_very_deep_trees_have_nothing_to_drag_and_private_rows_no_map():
+    private = opened("tree", DataRole.PRIVATE, open_boxes=[SHARES], depth="2")
     deep = opened("tree", depth="8", learner="FS tree")
-    for test in (opened("tree", DataRole.PRIVATE), opened("tree", learner="Decision tree (not private)"), deep):
+    for test in (private, opened("tree", learner="Decision tree (not private)"), deep):
         assert PATH not in test.session_state["_work"].jobs
         assert not steps_of(test)
+    assert "No map for private rows" in texts(private)
+    assert not [label for label in buttons(private) if label.startswith("Compute the map")]
+    assert split_view.MAP not in private.session_state["_work"].jobs
 
 
 @pytest.mark.parametrize("is_running", [True, False])
@@ -542,10 +532,3 @@ def test_shares_of_levels_fix_the_depth_and_do_not_make_the_map_stale_which_anot
     test.run()
     assert any("stale" in text for _, text in said_in_boxes(test))
     assert job_of(test, split_view.MAP) in (None, job)
-
-
-def test_there_is_no_map_of_private_rows():
-    test = opened("tree", DataRole.PRIVATE, open_boxes=[SHARES], depth="2")
-    assert "No map for private rows" in texts(test)
-    assert not [label for label in buttons(test) if label.startswith("Compute the map")]
-    assert split_view.MAP not in test.session_state["_work"].jobs

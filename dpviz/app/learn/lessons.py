@@ -21,7 +21,6 @@ from dpviz.evaluation.lessons import (
     FEATURE_ROWS,
     N_ROWS,
     N_STEPS,
-    GrowingTree,
     PoisonedStump,
     adding_up,
     broken_proof,
@@ -266,10 +265,8 @@ MOST_SEED = 1_000_000
 _TREE, _CHOSEN = "lesson-tree", "_lesson_node"
 
 
-@st.cache_data(show_spinner=False, max_entries=500)
-def tree_after(epsilon: float, seed: int, steps: int) -> GrowingTree:
-    """The tree after some steps."""
-    return growing_tree(epsilon, seed, steps)
+#: The tree after some steps.
+tree_after = st.cache_data(show_spinner=False, max_entries=500)(growing_tree)
 
 
 def growing_question() -> Numbers:
