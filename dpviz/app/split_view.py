@@ -130,8 +130,8 @@ def share_map_screen(request: FitRequest, loaded: Loaded) -> None:
         show_chart(chart, _PICTURE)
         st.caption(f"{stopped}The band is the 95% range of the mean.")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        places, words = sorted(range(len(found.points)), key=lambda at: -found.means[at]), partial(charts.point_words, found)
-        at = st.selectbox("Shares, the most accurate first", places, format_func=words, key=f"{_PICTURE}-point")
+        places, named = sorted(range(len(found.points)), key=lambda at: -found.means[at]), partial(charts.point_words, found)
+        at = st.selectbox("Shares, the most accurate first", places, format_func=named, key=f"{_PICTURE}-point")
         chosen = (found.movable, found.points[at])
         st.button("Use these shares", key=f"{_PICTURE}-use", on_click=use_shares, args=chosen)
     if found.has_twins:

@@ -235,7 +235,7 @@ def documentation(path: str) -> tuple[int, bytes]:
         await asyncio.Event().wait()  # nobody goes away
 
     scope = {"type": "http", "method": "GET", "path": path, "root_path": "", "query_string": b"", "headers": []}
-    asyncio.run(Router(routes=serving._documentation())(scope, receive, send))
+    asyncio.run(Router(routes=serving.checked_requests()["routes"])(scope, receive, send))
     return sent[0]["status"], b"".join(message.get("body", b"") for message in sent)
 
 
@@ -250,7 +250,7 @@ def test_help_is_the_documentation_or_how_to_build_it_and_nothing_for_a_class(tm
     with pytest.raises(HTTPException):
         documentation("/manual/../secret.txt")
     monkeypatch.setenv(installation.LESSONS_ONLY, "1")
-    assert serving._documentation() == []
+    assert serving.checked_requests()["routes"] == []
 
 
 #: Every endpoint that Streamlit has -> whether it is open.

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from dpviz.charts.tree.layout import MORE, NARROW_WIDTH, WIDEST, Layout, Least, Placed, layout_within, tree_layout
-from dpviz.models.tree import Branch, Leaf, Tree
+from dpviz.models.tree import Branch, Tree
 
 SHAPES = [("complete", 0), ("complete", 1), ("complete", 4), ("complete", 7), ("chain", 8), ("chain", 30)]
 
@@ -57,15 +57,6 @@ def test_no_drawing_grows_wider_than_a_page_or_paper_can_show(tree: Tree) -> Non
     stubs = [placed.path for placed in paper.nodes if placed.node is MORE]
     assert stubs == [placed.path for placed in tree.nodes() if len(placed.path) == kept and isinstance(placed.node, Branch)]
     assert not any(itertools.starmap(overlap, itertools.combinations(paper.nodes, 2)))
-
-
-def test_parents_of_a_fan_are_centred(complete: Callable[[int], Tree]) -> None:
-    layout = tree_layout(complete(3))
-    assert not any(placed.hangs for placed in layout.nodes)
-    for placed in layout.nodes:
-        if not isinstance(placed.node, Leaf):
-            children = [layout.by_path[placed.path + step].middle for step in "LR"]
-            assert placed.middle == pytest.approx(sum(children) / 2)
 
 
 def test_rows_and_cards_take_the_room_that_is_left_for_their_questions(complete: Callable[[int], Tree]) -> None:
