@@ -23,8 +23,7 @@ from dpviz.results.exports import forms
 from dpviz.table.dates import DateFeature
 from dpviz.table.encode import encode
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
-from tests.support.checked import inside
-from tests.support.exports_models import exportable, rows_of, schema_with_stand_ins
+from tests.support.exports_models import exportable, inside, rows_of, schema_with_stand_ins
 
 
 def test_every_form_is_listed_once_and_a_model_of_another_kind_has_a_report_with_its_document():
