@@ -135,8 +135,8 @@ def attack_curve(
     measured = []
     for rows in steps(poisoned_rows, progress, stop, at_least=1):
         tables = ((poison(train, rows, generator(child), max_depth), child) for child in child_seeds(seed, runs))
-        drawn = [draw(request, one, [test], draws=draws, seed=child, workers=workers, stop=stop) for one, child in tables]
-        accuracies = np.concatenate([found.of() for found in drawn])
+        drawn = [draw(request, one, test, draws=draws, seed=child, workers=workers, stop=stop) for one, child in tables]
+        accuracies = np.concatenate([found.accuracies for found in drawn])
         low, high = mean_limits(accuracies, beta / len(poisoned_rows))
         if not request.spec.spends_epsilon:  # nothing of it is random
             low = high = float(accuracies.mean())

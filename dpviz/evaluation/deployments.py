@@ -52,20 +52,15 @@ class Deployment:
 def deployments() -> tuple[Deployment, ...]:
     """Every entry, the smallest epsilon first, those without one last."""
     with bundled(FILE).open(encoding="utf-8", newline="") as file:
-        found = [_entry(line) for line in csv.DictReader(file)]
-    return tuple(sorted(found, key=lambda item: (item.epsilon is None, item.epsilon or 0.0, item.name)))
-
-
-def _entry(line: dict[str, str]) -> Deployment:
-    epsilon = float(line["epsilon"]) if line["epsilon"] else None
-    return Deployment(
-        name=line["name"],
-        curators=line["curators"],
-        year=int(line["published"][:4]),
-        variant=line["variant"],
-        unit=line["unit"].strip(),
-        epsilon=epsilon,
-        delta=line["delta"],
-        rho=line["rho"],
-        status=line["status"],
+        lines = list(csv.DictReader(file))
+    same = ("name", "curators", "variant", "delta", "rho", "status")
+    found = (
+        Deployment(
+            year=int(line["published"][:4]),
+            unit=line["unit"].strip(),
+            epsilon=float(line["epsilon"]) if line["epsilon"] else None,
+            **{name: line[name] for name in same},
+        )
+        for line in lines
     )
+    return tuple(sorted(found, key=lambda item: (item.epsilon is None, item.epsilon or 0.0, item.name)))

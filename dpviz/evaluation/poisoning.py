@@ -28,7 +28,6 @@ from dpviz.results.result import FitResult, score
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import require_classes
 from dpviz.table.validation import validate_count, validate_delta, validate_fraction, validate_loss, validate_number
-from dpviz.training.contract import LearnerSpec
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,31 +40,18 @@ CHUNK = 50
 class Draws:
     """Accuracies over many draws."""
 
-    #: Shape (n_draws, n_tests), read-only. Accuracy on each test set. One draw for a learner without noise.
-    accuracies: np.ndarray
+    accuracies: np.ndarray  #: Shape (n_draws,). On the test rows; one draw for a learner without noise
     first: FitResult  #: The first draw: its claim, plan and model
     composed: float  #: The largest epsilon that a draw's ledger composes to
-    n_asked: int  #: Draws asked for; more than `n_done` after a stop
-
-    def __post_init__(self) -> None:
-        self.accuracies.flags.writeable = False
-
-    @property
-    def n_done(self) -> int:
-        """Draws done."""
-        return len(self.accuracies)
-
-    def of(self, test: int = 0) -> np.ndarray:
-        """Accuracies on one of the test sets, shape (n_draws,)."""
-        return self.accuracies[:, test]
+    n_asked: int  #: Draws asked for; more than were done after a stop
 
 
-def why_unproved(result: FitResult, composed: float) -> str:
-    """Why privacy proves nothing about poisoned rows of this learner, whose steps compose to this epsilon; empty when it does."""
-    claim = result.claim
-    if claim.verdict == "violated":
-        return f"Its privacy claim is violated. {claim.because}"
-    if not np.isfinite(composed):
+def _why_unproved(found: Draws) -> str:
+    """Why privacy proves nothing about poisoned rows of this learner; empty when it does."""
+    result = found.first
+    if result.claim.verdict == "violated":
+        return f"Its privacy claim is violated. {result.claim.because}"
+    if not np.isfinite(found.composed):
         notes = [row.note for row in result.ledger.rows() if row.note]
         return f"Its privacy loss is infinite: {notes[0] if notes else 'something is published exactly'}."
     own = [item.what for item in result.disclosures if not item.code.startswith("schema-")]
@@ -75,7 +61,7 @@ def why_unproved(result: FitResult, composed: float) -> str:
 def draw(
     request: FitRequest,
     train: EncodedDataset,
-    tests: Sequence[EncodedDataset],
+    test: EncodedDataset,
     *,
     draws: int,
     seed: int,
@@ -83,10 +69,9 @@ def draw(
     progress: Progress | None = None,
     stop: Stop | None = None,
 ) -> Draws:
-    """Fit `draws` times with independent noise and score every model on every test set.
+    """Fit `draws` times with independent noise and score every model on the test rows, of which there is one at least.
 
     `request`: whatever its seed. A learner that spends no epsilon is fitted once.
-    `tests`: at least one, none of them empty.
     `draws`, `seed`: the k-th draw does not depend on `draws`, nor on `workers`.
     `stop`: asked between chunks of draws. The draws done so far are returned, at least one chunk.
     """
@@ -95,19 +80,19 @@ def draw(
     validate_count("draws", "draws", draws)
     checked_workers("draws", workers)
     validate_count("draws", "seed", seed, 0)
-    if not tests or not all(test.n_rows for test in tests):
+    if not test.n_rows:
         raise DpvizError("There are no rows to score.", remedy="Give at least one test row.")
     count = draws if request.spec.spends_epsilon else 1
     seeds = child_seeds(seed, count)
-    measure, how = partial(_scores, tuple(map(without_caches, tests))), {"workers": workers, "progress": progress, "stop": stop}
+    measure, how = partial(_scored, without_caches(test)), {"workers": workers, "progress": progress, "stop": stop}
     found = fit_each([request], train, seeds, measure, CHUNK, at_least=1, **how)
     accuracies, losses = zip(*(one for [one] in found), strict=True)
     return Draws(np.array(accuracies), request.at(seed=seeds[0]).fit(train), max(losses), count)
 
 
-def _scores(tests: Sequence[EncodedDataset], result: FitResult, _: EncodedDataset) -> tuple[list[float], float]:
-    """Accuracy on each test set, and what the ledger composes to."""
-    return [score(result.model, test) for test in tests], result.spent.epsilon
+def _scored(test: EncodedDataset, result: FitResult, _: EncodedDataset) -> tuple[float, float]:
+    """Accuracy on the test rows, and what the ledger composes to."""
+    return score(result.model, test), result.spent.epsilon
 
 
 # --- What privacy proves about poisoning: bounds on a mean after an attacker added or removed k persons.
@@ -270,14 +255,14 @@ class Certificate:
     risk: Risk | None = None  #: What the steps let one person change; None where no more is known than epsilon and delta
 
     @classmethod
-    def of(cls, found: Draws, beta: float, *, test: int = 0) -> Certificate:
-        """The certificate of draws on one of their test sets."""
-        first, reason = found.first, why_unproved(found.first, found.composed)
+    def of(cls, found: Draws, beta: float) -> Certificate:
+        """The certificate of draws."""
+        first, reason = found.first, _why_unproved(found)
         claim, is_sound = first.claim_of_person, first.claim.is_sound
         epsilon = claim.epsilon if claim.is_sound else found.composed
         delta = max(claim.delta, first.spent.delta)
         risk = first.risk.for_rows(first.unit.rows) if is_sound and not reason else None
-        return cls(found.of(test), epsilon, delta, claim.epsilon, reason, beta, risk)
+        return cls(found.accuracies, epsilon, delta, claim.epsilon, reason, beta, risk)
 
     @property
     def accuracy(self) -> float:
@@ -292,11 +277,14 @@ class Certificate:
 
     def tight(self, rows: int) -> float:
         """The tight bound, taking the draws for the true distribution; NaN with a reason."""
-        return math.nan if self.reason else tight_bound(self._empirical, rows, self.epsilon, self.delta, self.risk)
+        return self._bound(self._empirical, rows)
 
     def low(self, rows: int) -> float:
         """The tight bound with confidence, for all numbers of rows at once; NaN with a reason."""
-        return math.nan if self.reason else tight_bound(self._band, rows, self.epsilon, self.delta, self.risk)
+        return self._bound(self._band, rows)
+
+    def _bound(self, distribution: Distribution, rows: int) -> float:
+        return math.nan if self.reason else tight_bound(distribution, rows, self.epsilon, self.delta, self.risk)
 
     @cached_property
     def _empirical(self) -> Distribution:
@@ -460,9 +448,13 @@ def certify(
     bounds: list[Bounds] = []
     n_asked = n_done = 0
     for number, (train, test) in enumerate(splits):
-        found = draw(request, train, [test], seed=seed + number, progress=part_of(progress, number, len(splits)), **how)
-        bounds.append(_bounds(request.spec, found, test, beta / len(splits)))
-        n_asked, n_done = n_asked + found.n_asked, n_done + found.n_done
+        found = draw(request, train, test, seed=seed + number, progress=part_of(progress, number, len(splits)), **how)
+        model = found.first.model
+        if request.spec.disjoint_voters and isinstance(model, Forest):
+            bounds.append(VoteCertificate.of(model, test, found.first.unit.rows))
+        else:
+            bounds.append(Certificate.of(found, beta / len(splits)))
+        n_asked, n_done = n_asked + found.n_asked, n_done + len(found.accuracies)
     rows_per_person = max(train.schema.rows_per_person for train, _ in splits)
     n_train = min(train.n_rows for train, _ in splits) // rows_per_person
     majority = float(np.mean([np.mean(test.target == train.class_counts().argmax()) for train, test in splits]))
@@ -526,10 +518,3 @@ def curve_rows(n_train: int, max_poisoned: float) -> tuple[int, ...]:
     """Numbers of rows from 0 up to this share, rounded down: all of them, or evenly spaced when there are many."""
     most = math.floor(n_train * max_poisoned + 1e-9)
     return tuple(np.unique(np.linspace(0, most, min(most + 1, MOST_POINTS)).astype(np.int64)).tolist())
-
-
-def _bounds(spec: LearnerSpec, found: Draws, test: EncodedDataset, beta: float) -> Bounds:
-    model = found.first.model
-    if spec.disjoint_voters and isinstance(model, Forest):
-        return VoteCertificate.of(model, test, found.first.unit.rows)
-    return Certificate.of(found, beta)

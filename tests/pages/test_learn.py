@@ -15,7 +15,7 @@ from dpviz.app import prose
 from dpviz.app.learn.lessons import ANSWERED, LESSONS
 from dpviz.cli.app import LESSONS_SCRIPT
 from dpviz.errors import RegisterError
-from dpviz.evaluation.lessons import COMPLETE, broken_proof
+from dpviz.evaluation.lessons import BROKEN, COMPLETE
 from dpviz.installation import LESSONS_ONLY
 from dpviz.io.samples import samples
 from dpviz.release.register import Register
@@ -202,8 +202,8 @@ def test_a_walk_through_all_lessons_remembers_answers_and_skips():
 
 def test_the_refuted_proof_is_the_sample_s_and_the_answer_is_the_number_of_the_picture():
     sample = BY_NAME["Adding up"].sample
-    assert sample.learner == broken_proof().name
-    assert set(sample.settings) - {"epsilon"} == {f"{broken_proof().name}.{COMPLETE}"}
+    assert sample.learner == BROKEN
+    assert set(sample.settings) - {"epsilon"} == {f"{BROKEN}.{name}" for name in COMPLETE}
     poison = guess(lesson_page("Poisoning", **{"poisoning.epsilon": "0.1"}))
     assert f"up to {BY_NAME['Poisoning'].question()['right']} rows" in charts(poison)[0].proto.alt
 

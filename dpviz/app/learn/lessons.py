@@ -18,12 +18,12 @@ from dpviz.charts.tree.svg import NodeNotes
 from dpviz.charts.wording import PERSONS, chance
 from dpviz.evaluation.audit.evidence import AuditResult
 from dpviz.evaluation.lessons import (
+    BROKEN,
     FEATURE_ROWS,
     N_ROWS,
     N_STEPS,
     PoisonedStump,
     adding_up,
-    broken_proof,
     coin_by_coin,
     growing_tree,
     guesses,
@@ -33,6 +33,7 @@ from dpviz.evaluation.lessons import (
     noisy_counts,
     poisoned_stump,
 )
+from dpviz.learners import get_learner
 from dpviz.randomness import generator
 from dpviz.results.wording import number_text, rounded_up
 from dpviz.table.schema import CategoricalFeature
@@ -233,7 +234,7 @@ def adding_question() -> Numbers:
         "own_claimed": own.claimed,
         "allowed": math.exp(found.claimed),
     }
-    fixed = {"title": broken_proof().title, "features": str(MOST_FEATURES), "rows": str(FEATURE_ROWS), "neighbours": PERSONS}
+    fixed = {"title": get_learner(BROKEN).title, "features": str(MOST_FEATURES), "rows": str(FEATURE_ROWS), "neighbours": PERSONS}
     return {name: number_text(value) for name, value in numbers.items()} | fixed
 
 

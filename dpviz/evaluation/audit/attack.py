@@ -498,7 +498,7 @@ class _Canary:
         right = np.cumsum(1 / (1 + np.exp(-sizes)))
         scale = draws / len(sizes)
         steps = np.flatnonzero(np.append(sizes[:-1] > sizes[1:] + 1e-9, True))
-        bounds = [bound_from(draws, int((k + 1) * scale), int(right[k] * scale), beta=beta, delta=delta) for k in steps]
+        bounds = [bound_from(draws, int((k + 1) * scale), int(right[k] * scale), beta=beta) for k in steps]
         best = int(np.argmax(bounds))
         shows = gaussian_bound(right[-1] / len(sizes), delta) if delta else bounds[best]
         return [(shows, math.inf, replace(self, limit=float(sizes[steps[best]]) * (1 - 1e-9))), *found]

@@ -29,6 +29,9 @@ from dpviz.training.estimate.window import target_cuts
 from dpviz.training.growing import Decision, Label, Split, TreeRecipe, rule_of
 from dpviz.training.nodes import CountedNode, node_of
 
+#: How often each kind of row occurs.
+Counts = tuple[int, ...]
+
 
 @dataclass(frozen=True)
 class Universe:
@@ -99,6 +102,12 @@ class Universe:
         grown[self.counts.sum(axis=1) == self.max_rows] = -1
         return grown
 
+    @property
+    def starts(self) -> list[tuple[Counts, int]]:
+        """Of every pair of neighbours the smaller data set, as counts, and the kind of the row that is added."""
+        smaller, kinds = np.nonzero(self.plus_one >= 0)
+        return list(zip(map(tuple, self.counts[smaller].tolist()), kinds.tolist(), strict=True))
+
     def part(self, kinds: np.ndarray) -> np.ndarray:
         """Number of each data set restricted to some kinds (bool of shape (n_kinds,)), shape (n_sets,)."""
         return np.searchsorted(self.keys, (self.counts * kinds) @ self._radix)
@@ -127,8 +136,6 @@ class Universe:
 
 #: Runs of a whole learner that are listed at most, all data sets of a universe together.
 MOST_RUNS = 60_000
-#: How often each kind of row occurs.
-Counts = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,37 +276,28 @@ class NodeLaws:
         with np.errstate(divide="ignore"):
             return np.log(chances), np.log(chances + law.cut)
 
-    def _follow(self, counts: Counts, kind: int, level: int, *, grows: bool) -> tuple[Any, float, float]:
-        """The output with a largest ratio: (node or model body, ln of its probability where it is likelier, and on the other)."""
-        ratios = self._ratios(counts, kind, level)[0 if grows else 1]
-        (few, few_high), (many, many_high) = (
-            self._bounds(self.law(rows, level), level) for rows in (counts, _plus_one(counts, kind))
-        )
-        likelier, other = (many, few_high) if grows else (few, many_high)
-        number = int(np.where(_ties(ratios), likelier, -np.inf).argmax())
-        outcome = self.outcomes[level][number]
-        below, up, down = [], float(likelier[number]), float(other[number])
-        for part in outcome.open:
-            rows = _restricted(counts, part)
-            if part[kind]:
-                node, more, less = self._follow(rows, kind, level + 1, grows=grows)
-            else:
-                node, more = self._likeliest(rows, level + 1)
-                less = more
-            below.append(node)
-            up, down = up + more, down + less
-        return outcome.complete(below), up, down
+    def _follow(self, counts: Counts, kind: int | None, level: int, *, grows: bool) -> tuple[Any, float, float]:
+        """(node or model body, ln of its probability where it is likelier, and on the other) with the largest ratio.
 
-    def _likeliest(self, counts: Counts, level: int) -> tuple[Any, float]:
-        law = self.law(counts, level)
-        place = int(law.chances.argmax())
-        outcome, chance = self.outcomes[level][int(law.numbers[place])], math.log(law.chances[place])
-        below = []
+        The likeliest one where no row is added: `kind` is None.
+        """
+        low, high = self._bounds(self.law(counts, level), level)
+        if kind is None:
+            number = int(low.argmax())
+            up = down = float(low[number])
+        else:
+            ratios = self._ratios(counts, kind, level)[0 if grows else 1]
+            more, more_high = self._bounds(self.law(_plus_one(counts, kind), level), level)
+            likelier, other = (more, high) if grows else (low, more_high)
+            number = int(np.where(_ties(ratios), likelier, -np.inf).argmax())
+            up, down = float(likelier[number]), float(other[number])
+        outcome, below = self.outcomes[level][number], []
         for part in outcome.open:
-            node, more = self._likeliest(_restricted(counts, part), level + 1)
+            inside = kind if kind is not None and part[kind] else None
+            node, more_likely, less_likely = self._follow(_restricted(counts, part), inside, level + 1, grows=grows)
             below.append(node)
-            chance += more
-        return outcome.complete(below), chance
+            up, down = up + more_likely, down + less_likely
+        return outcome.complete(below), up, down
 
     def _listed(self, counts: Counts, level: int) -> tuple[dict[Any, float], float]:
         if self._shared is None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -25,7 +24,8 @@ class Enumeration:
     seed = None
 
     def __init__(self) -> None:
-        self._path: list[_Draw] = []  # of this run
+        #: Of each draw of this run the outcomes that are left, with their probabilities; the first of them is scripted.
+        self._path: list[list[tuple[int, float]]] = []
         self._position = 0
 
     @property
@@ -39,9 +39,11 @@ class Enumeration:
     def draw(self, mechanism: Any, values: Any) -> int:
         """The scripted outcome, or the first possible one where the script ends."""
         if self._position == len(self._path):
-            self._path.append(_Draw.of(_distribution(mechanism, values)))
+            chances = _distribution(mechanism, values)
+            possible = np.flatnonzero(chances)
+            self._path.append(list(zip(possible.tolist(), chances[possible].tolist(), strict=True)))
         self._position += 1
-        return self._path[self._position - 1].outcome
+        return self._path[self._position - 1][0][0]
 
     def outcomes(self, run: Callable[[], T], *, most: float = math.inf) -> Iterator[tuple[T, float]]:
         """Everything `run` can return (it must draw from this source only), each path with its probability.
@@ -54,11 +56,11 @@ class Enumeration:
                 self._position = 0
                 value = run()
                 walked += 1
-                expected = math.prod(len(draw.possible) for draw in self._path) if walked == 1 else walked
+                expected = math.prod(map(len, self._path)) if walked == 1 else walked
                 if expected > most:
                     what = f"A run of this learner can go more than {most:,.0f} ways."
                     raise NotEnumerable(what, remedy="Use a smaller universe, or audit it by sampling.")
-                yield value, math.prod(draw.chances[draw.at] for draw in self._path)
+                yield value, math.prod(left[0][1] for left in self._path)
                 if not self._advance():
                     return
         finally:
@@ -67,30 +69,11 @@ class Enumeration:
     def _advance(self) -> bool:
         """Move the last draw that has another possible outcome to it; False when every path was walked."""
         while self._path:
-            last = self._path[-1]
-            if last.at + 1 < len(last.possible):
-                last.at += 1
+            self._path[-1].pop(0)
+            if self._path[-1]:
                 return True
             self._path.pop()
         return False
-
-
-@dataclass(slots=True)
-class _Draw:
-    """A draw and where the script stands in it."""
-
-    possible: list[int]  #: Outcomes, increasing
-    chances: list[float]  #: Of these
-    at: int = 0  #: The scripted one
-
-    @classmethod
-    def of(cls, distribution: np.ndarray) -> _Draw:
-        possible = np.flatnonzero(distribution)
-        return cls(possible.tolist(), distribution[possible].tolist())
-
-    @property
-    def outcome(self) -> int:
-        return self.possible[self.at]
 
 
 def _distribution(mechanism: Any, values: Any) -> np.ndarray:

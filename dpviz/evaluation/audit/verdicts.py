@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -108,13 +108,9 @@ def run_to_json(run: StoredRun) -> str:
     """JSON text, one entry per line."""
     head = {"format": FORMAT, "neighbours": NEIGHBOURS, "processor_seconds": round(run.processor_seconds)}
     parts = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in head.items()]
-    parts.append(f' "facts": [{_lines(run.facts)}]')
-    return "{\n" + ",\n".join(parts) + "\n}\n"
-
-
-def _lines(items: Iterable[Any]) -> str:
-    texts = [json.dumps(_short(asdict(item)), ensure_ascii=False, allow_nan=False) for item in items]
-    return "\n  " + ",\n  ".join(texts) + "\n " if texts else ""
+    entries = [json.dumps(_short(asdict(fact)), ensure_ascii=False, allow_nan=False) for fact in run.facts]
+    facts = "\n  " + ",\n  ".join(entries) + "\n " if entries else ""
+    return "{\n" + ",\n".join((*parts, f' "facts": [{facts}]')) + "\n}\n"
 
 
 def _short(value: Any, name: str = "") -> Any:
@@ -184,15 +180,13 @@ DRAWS, FOREST_DRAWS, ROUNDS_DRAWS, OPEN_DRAWS = 4000, 1600, 2000, 80
 QUICK_DRAWS = 8000
 MOST_DRAWS = {"majority": 512_000, "pf-tree": 192_000, "dp-mean": 96_000, "diffprivlib-tree": 96_000, "dpboost": DRAWS}
 
-Tell = Callable[[float, str], None]
-
 
 def verify_all(
     *,
     date: str,
     learners: Collection[str] = (),
     quick: bool = False,
-    progress: Tell | None = None,
+    progress: Callable[[float, str], None] | None = None,
     stop: Stop | None = None,
 ) -> StoredRun:
     """The three facts of every plan of every registered learner.
@@ -203,54 +197,51 @@ def verify_all(
     `progress`: called with what is searched next.
     `stop`: raises Cancelled.
     """
-    plans = list(_plans([get_learner(name) for name in learners] or list(registry().values())))
+    specs = [get_learner(name) for name in learners] or registry().values()
+    plans = [plan for spec in specs for plan in _plans(spec)]
     facts = []
-    for number, plan in enumerate(plans):
+    for number, (spec, epsilon, params) in enumerate(plans):
         if progress is not None:
-            progress(number / len(plans), f"{plan.spec.title} at epsilon {plan.epsilon:g}")
-        facts.append(plan.facts(date, quick, stop))
+            progress(number / len(plans), f"{spec.title} at epsilon {epsilon:g}")
+        facts.append(_evidence(spec, epsilon, params, date, quick, stop))
     return StoredRun(tuple(facts))
 
 
-@dataclass(frozen=True)
-class _Plan:
-    spec: LearnerSpec
-    epsilon: float
-    params: dict[str, Any]
+def _evidence(
+    spec: LearnerSpec, epsilon: float, params: dict[str, Any], date: str, quick: bool, stop: Stop | None
+) -> LearnerEvidence:
+    """Forests are listed whole, run by run, and take smaller universes; without privacy there is little to search for.
 
-    def facts(self, date: str, quick: bool, stop: Stop | None) -> LearnerEvidence:
-        started = time.process_time()
-        planned = typical(self.spec, epsilon=self.epsilon, **self.params)
-        found, not_searched = _or_reason(lambda: self._search(quick, stop))
-        attacked, not_attacked = _or_reason(lambda: self._attack(stop)) if not quick else (None, "Not asked for.")
-        return LearnerEvidence(
-            self.spec.name,
-            self.params,
-            self.epsilon,
-            VERSION,
-            date,
-            planned.claim,
-            planned.composed,
-            right_guesses(planned.composed, risk=planned.request.risk(planned.schema)),
-            worst_of(found) if found else None,
-            tuple(SearchedPlace(item.searched, item.n_sets, item.n_pairs, item.log_ratio) for item in found or ()),
-            not_searched,
-            attacked,
-            not_attacked,
-            time.process_time() - started,
+    A flag of rounds that is flipped is attacked with a quarter of the draws.
+    """
+    started = time.process_time()
+    planned = typical(spec, epsilon=epsilon, **params)
+    places: tuple[Place, ...] = (*(QUICK_UNIVERSES if quick or "trees" in params else UNIVERSES), *COUNTEREXAMPLES)
+    if not spec.spends_epsilon:
+        places = (QUICK_UNIVERSES[0],)
+    draws = draws_of(spec, epsilon) // (4 if params and spec.name in ROUNDS else 1)
+    found, not_searched = _or_reason(lambda: verify_each(spec, epsilon=epsilon, universes=places, stop=stop, **params))
+    attacked, not_attacked = None, "Not asked for."
+    if not quick:
+        attacked, not_attacked = _or_reason(
+            lambda: audit(spec, epsilon=epsilon, seed=AUDIT_SEED, draws=draws, stop=stop, **params)
         )
-
-    def _search(self, quick: bool, stop: Stop | None) -> list[AuditResult]:
-        """Forests are listed whole, run by run, and take smaller universes; without privacy there is little to search for."""
-        places: tuple[Place, ...] = (*(QUICK_UNIVERSES if quick or "trees" in self.params else UNIVERSES), *COUNTEREXAMPLES)
-        if not self.spec.spends_epsilon:
-            places = (QUICK_UNIVERSES[0],)
-        return verify_each(self.spec, epsilon=self.epsilon, universes=places, stop=stop, **self.params)
-
-    def _attack(self, stop: Stop | None) -> LowerBound:
-        """With a quarter of the draws where a flag of rounds is flipped."""
-        draws = draws_of(self.spec, self.epsilon) // (4 if self.params and self.spec.name in ROUNDS else 1)
-        return audit(self.spec, epsilon=self.epsilon, seed=AUDIT_SEED, draws=draws, stop=stop, **self.params)
+    return LearnerEvidence(
+        spec.name,
+        params,
+        epsilon,
+        VERSION,
+        date,
+        planned.claim,
+        planned.composed,
+        right_guesses(planned.composed, risk=planned.request.risk(planned.schema)),
+        worst_of(found) if found else None,
+        tuple(SearchedPlace(item.searched, item.n_sets, item.n_pairs, item.log_ratio) for item in found or ()),
+        not_searched,
+        attacked,
+        not_attacked,
+        time.process_time() - started,
+    )
 
 
 def _or_reason(work: Callable[[], Any]) -> tuple[Any, str]:
@@ -275,20 +266,15 @@ def draws_of(spec: LearnerSpec, epsilon: float) -> int:
     return FOREST_DRAWS if "trees" in about else DRAWS
 
 
-def _plans(specs: list[LearnerSpec]) -> Iterator[_Plan]:
-    for spec in specs:
-        for params in ({}, *_flipped(spec), *_single_tree(spec)):
-            yield from (_Plan(spec, epsilon, params) for epsilon in (EPSILONS if spec.spends_epsilon else _ANY_EPSILON))
+def _plans(spec: LearnerSpec) -> Iterator[tuple[LearnerSpec, float, dict[str, Any]]]:
+    """Its defaults, each boolean parameter the other way round, and the smallest forest, at every epsilon.
 
-
-def _flipped(spec: LearnerSpec) -> list[dict[str, Any]]:
-    """Each boolean parameter the other way round."""
-    default = spec.Params()
-    flags = [name for name, about in controls_of(spec.Params).items() if about.kind == "flag"]
-    return [{name: not getattr(default, name)} for name in flags]
-
-
-def _single_tree(spec: LearnerSpec) -> list[dict[str, Any]]:
-    """The smallest forest: one tree can be listed where a hundred cannot."""
-    trees = controls_of(spec.Params).get("trees")
-    return [{"trees": 1}] if spec.spends_epsilon and trees is not None and trees.kind == "whole" else []
+    One tree can be listed where a hundred cannot.
+    """
+    default, about = spec.Params(), controls_of(spec.Params)
+    settings: list[dict[str, Any]] = [{}]
+    settings += [{name: not getattr(default, name)} for name, control in about.items() if control.kind == "flag"]
+    if spec.spends_epsilon and "trees" in about and about["trees"].kind == "whole":
+        settings.append({"trees": 1})
+    for params in settings:
+        yield from ((spec, epsilon, params) for epsilon in (EPSILONS if spec.spends_epsilon else _ANY_EPSILON))

@@ -1,6 +1,7 @@
-"""Chosen pairs of neighbouring data sets, for flaws that no small universe shows.
+"""Exhaustive search: exact laws of outputs on every data set of small universes, and on chosen pairs, against the claim.
 
-A pair is searched as a universe is, node by node along the path of the added row, so the number of rows does not matter.
+The search is in `exact.py`. A pair is searched as a universe is, node by node along the path of the added row, so the number of
+rows does not matter: pairs show flaws that no small universe does.
 """
 
 import math
@@ -12,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from dpviz.errors import DpvizError, NotEnumerable
-from dpviz.evaluation.audit.evidence import PUBLIC_ROWS, AuditResult, BoundLearner, WorstPair, spec_of, worst_of
-from dpviz.evaluation.audit.exact import MOST_RUNS, NodeLaws, Universe
+from dpviz.evaluation.audit.evidence import PUBLIC_ROWS, AuditResult, BoundLearner, spec_of, worst_of
+from dpviz.evaluation.audit.exact import MOST_RUNS, Counts, NodeLaws, Universe
 from dpviz.evaluation.audit.held_out import leaf_partitions, separation_with_held_out
 from dpviz.progress import Progress, Stop, part_of, watched
 from dpviz.table.dataset import EncodedDataset
@@ -41,15 +42,19 @@ class CandidatePair:
         return Universe((2,) * (len(self.rows[0]) - 1), max_rows=len(self.rows)).schema
 
     @cached_property
-    def second(self) -> EncodedDataset:
-        """The larger data set."""
-        table = np.array(self.rows, dtype=np.uint8)
-        return EncodedDataset(self.schema, tuple(table[:, f].copy() for f in range(table.shape[1] - 1)), table[:, -1].copy())
+    def kinds(self) -> EncodedDataset:
+        """One row of every kind."""
+        table = np.unique(np.array(self.rows, dtype=np.uint8), axis=0)
+        return EncodedDataset(self.schema, tuple(table.T[:-1].copy()), table[:, -1].copy())
 
-    @cached_property
-    def first(self) -> EncodedDataset:
-        """The smaller data set."""
-        return self.second.take(np.arange(len(self.rows) - 1), share=1.0)
+    @property
+    def starts(self) -> list[tuple[Counts, int]]:
+        """How often each kind occurs in the first data set, and the kind of the row that is added."""
+        table = np.array(self.rows)
+        _, places, counts = np.unique(table, axis=0, return_inverse=True, return_counts=True)
+        added = int(places[-1])
+        counts[added] -= 1
+        return [(tuple(counts.tolist()), added)]
 
 
 def _identical(count: int, *rows: tuple[int, int, int]) -> tuple[tuple[int, ...], ...]:
@@ -65,103 +70,52 @@ COUNTEREXAMPLES = (
 )
 
 
+def _pair(task: str, labels: list[int], *columns: list[int], whole: bool = False) -> Pair:
+    """Data sets of these rows without the last one and with it; as many public rows as the typical plan."""
+    number = (NumericFeature("number", 0, 1, whole=True),) if whole else ()
+    target = ClassTarget("class", ("usual", "canary")) if task == "classes" else NumericTarget("value", 0, 1)
+    schema = Schema((*number, CategoricalFeature("category", ("a", "b"))), target, n_public=PUBLIC_ROWS)
+    codes = tuple(
+        np.array(column, dtype=np.int32 if isinstance(feature, NumericFeature) else np.uint8)
+        for feature, column in zip(schema.features, columns, strict=True)
+    )
+    second = EncodedDataset(schema, codes, np.array(labels, dtype=np.uint8 if task == "classes" else np.float64))
+    return second.take(np.arange(len(labels) - 1), share=1.0), second
+
+
 def small_pair(task: str = "classes") -> Pair:
     """Three equal rows, and the same with a canary at the other end of both features and of the target.
 
     With few rows and few candidate splits a learner reveals the canary most clearly.
     """
-    features = (NumericFeature("number", 0, 1, whole=True), CategoricalFeature("category", ("a", "b")))
-    target = ClassTarget("class", ("usual", "canary")) if task == "classes" else NumericTarget("value", 0, 1)
-    ends = np.array([0, 0, 0, 1])
-    labels = ends.astype(np.uint8 if task == "classes" else np.float64)
-    second = EncodedDataset(Schema(features, target, n_public=4), (ends.astype(np.int32), ends.astype(np.uint8)), labels)
-    return second.take(np.arange(3), share=1.0), second
+    ends = [0, 0, 0, 1]
+    return _pair(task, ends, ends, ends, whole=True)
 
 
 def empty_and_one_row(task: str = "classes") -> Pair:
     """No rows, and one: the label of a leaf without rows is drawn evenly, and one row moves it by all that epsilon allows."""
-    target = ClassTarget("class", ("usual", "canary")) if task == "classes" else NumericTarget("value", 0, 1)
-    schema = Schema((CategoricalFeature("category", ("a", "b")),), target, n_public=1)
-    label = np.ones(1, dtype=np.uint8 if task == "classes" else np.float64)
-    second = EncodedDataset(schema, (np.zeros(1, dtype=np.uint8),), label)
-    return second.take(np.arange(0), share=1.0), second
-
-
-def _settled_pair(task: str, others: int) -> Pair:
-    _, row = empty_and_one_row(task)
-    ends = np.append(np.ones(others, dtype=np.uint8), 0)
-    second = EncodedDataset(row.schema, (ends,), (1 - ends).astype(row.target.dtype))
-    return second.take(np.arange(others), share=1.0), second
+    return _pair(task, [1], [0])
 
 
 def default_audit_pairs(task: str, epsilon: float) -> tuple[Pair, ...]:
-    """Pairs on which mechanisms tell what they are about to the full, each with as many public rows as the typical plan.
+    """Pairs on which mechanisms tell what they are about to the full.
 
     Besides the two above, the row alone on one side of a split, and many on the other: their label is settled, and between trees
     that differ in one label permute-and-flip changes its odds by all of e^epsilon. Where the labels of both sides are open, right
     trees share what the row moves.
     """
-    pairs = small_pair(task), empty_and_one_row(task), _settled_pair(task, min(_MOST_EQUAL, math.ceil(_ENOUGH / epsilon)))
-    schemas = [replace(first.schema, n_public=PUBLIC_ROWS) for first, _ in pairs]
-    return tuple(
-        (replace(first, schema=schema), replace(second, schema=schema))
-        for schema, (first, second) in zip(schemas, pairs, strict=True)
-    )
-
-
-def verify_pair(
-    learner: str | LearnerSpec,
-    first: EncodedDataset,
-    second: EncodedDataset,
-    *,
-    epsilon: float = 1.0,
-    depth: int = 1,
-    title: str = "a pair of data sets",
-    **params: Any,
-) -> AuditResult:
-    """The output with the largest certified log ratio on two given neighbouring data sets.
-
-    For a learner that grows one tree this is the best over all trees; any other learner is listed whole.
-    Raises NotEnumerable where the learner holds rows out at random, or its distributions cannot be listed.
-
-    `first`, `second`: of one schema; one has one row more than the other. Raises DpvizError otherwise.
-    `epsilon`: claimed privacy loss under add/remove one row.
-    `depth`: depth of the trees.
-    `title`: the pair in words.
-    `**params`: the learner's own parameters.
-    """
-    require_neighbours(first, second)
-    smaller, larger = sorted((first, second), key=lambda data: data.n_rows)
-    planned = BoundLearner.of(learner, smaller.schema, epsilon=epsilon, depth=depth, **params)
-    if planned.plan.held_out:
-        raise NotEnumerable("Rows are held out at random, and pairs are searched without that.", remedy="Search a universe.")
-    _, first_places, counts = np.unique(_rows_of(larger), axis=0, return_index=True, return_counts=True)
-    kinds = larger.take(first_places, share=1.0)
-    added = (Counter(map(tuple, _rows_of(larger).tolist())) - Counter(map(tuple, _rows_of(smaller).tolist()))).popitem()[0]
-    kind = _rows_of(kinds).tolist().index(list(added))
-    counts[kind] -= 1
-    found = NodeLaws(planned, kinds).largest([(tuple(counts.tolist()), kind)])
-    if found.pair is not None:
-        found = replace(found, pair=WorstPair.of(smaller, larger, found.pair.probabilities))
-    return planned.result(found, searched=title, n_sets=2, n_pairs=1)
+    others = min(_MOST_EQUAL, math.ceil(_ENOUGH / epsilon))
+    return small_pair(task), empty_and_one_row(task), _pair(task, [0] * others + [1], [1] * others + [0])
 
 
 def require_neighbours(first: EncodedDataset, second: EncodedDataset) -> None:
     """Raise DpvizError unless one data set is the other with one row more."""
     if first.schema != second.schema:
         raise DpvizError("The two data sets have different schemas.", remedy="Encode both by one schema.")
-    one, other = (Counter(map(tuple, _rows_of(data).tolist())) for data in (first, second))
+    one, other = (Counter(zip(*data.columns, data.target, strict=True)) for data in (first, second))
     if sorted((sum((one - other).values()), sum((other - one).values()))) != [0, 1]:
         raise DpvizError("The two data sets are not neighbours.", remedy="Add or remove exactly one row.")
 
-
-def _rows_of(data: EncodedDataset) -> np.ndarray:
-    return np.column_stack((*data.columns, data.target))
-
-
-# --- Exhaustive verification: the exact distribution of outputs on every data set of small universes, against the claim.
-
-# The search is in `exact.py`, what a universe is too; chosen pairs stand above.
 
 #: Where to search.
 Place = Universe | CandidatePair
@@ -252,23 +206,23 @@ def verify_each(
 
 
 def _search(spec: LearnerSpec, epsilon: float, place: Place, given: dict[str, Any], tick: Progress) -> AuditResult:
-    if isinstance(place, CandidatePair):
-        return verify_pair(spec, place.first, place.second, epsilon=epsilon, depth=place.depth, title=place.title, **given)
     planned = BoundLearner.of(spec, place.schema, epsilon=epsilon, depth=place.depth, **given)
-    if planned.plan.held_out:
-        place = replace(place, max_rows=min(place.max_rows, MOST_ROWS_HELD_OUT))
-    n_sets, n_pairs = len(place.keys), int((place.plus_one >= 0).sum())
-
-    def laws(universe: Universe, tick: Progress = lambda share: None) -> NodeLaws:
-        on = planned if universe is place else BoundLearner.of(spec, universe.schema, epsilon=epsilon, depth=place.depth, **given)
-        n_laws = n_sets * (place.depth + 1)
-        return NodeLaws(on, universe.kinds, most_runs=MOST_RUNS / len(universe.keys), tick=tick, expected=n_laws)
-
-    if planned.plan.held_out:
-        single = replace(place, max_rows=1)  # what cannot be searched is refused here, before much is listed
-        leaf_partitions(single, laws(single), n_pairs)
-        found = separation_with_held_out(place, laws(place, tick), planned.plan.held_out)
+    held_out = planned.plan.held_out
+    if isinstance(place, CandidatePair):
+        if held_out:
+            raise NotEnumerable("Rows are held out at random, and pairs are searched without that.", remedy="Search a universe.")
+        n_sets, most_runs = 2, float(MOST_RUNS)
     else:
-        smaller, kinds = np.nonzero(place.plus_one >= 0)
-        found = laws(place, tick).largest(zip(map(tuple, place.counts[smaller].tolist()), kinds.tolist(), strict=True))
-    return planned.result(found, searched=place.title, n_sets=n_sets, n_pairs=n_pairs)
+        place = replace(place, max_rows=min(place.max_rows, MOST_ROWS_HELD_OUT)) if held_out else place
+        n_sets = len(place.keys)
+        most_runs = MOST_RUNS / n_sets
+    starts = place.starts
+    laws = NodeLaws(planned, place.kinds, most_runs=most_runs, tick=tick, expected=n_sets * (place.depth + 1))
+    if isinstance(place, Universe) and held_out:
+        single = replace(place, max_rows=1)  # what cannot be searched is refused here, before much is listed
+        alone = BoundLearner.of(spec, single.schema, epsilon=epsilon, depth=place.depth, **given)
+        leaf_partitions(single, NodeLaws(alone, single.kinds), len(starts))
+        found = separation_with_held_out(place, laws, held_out)
+    else:
+        found = laws.largest(starts)
+    return planned.result(found, searched=place.title, n_sets=n_sets, n_pairs=len(starts))

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -11,16 +12,16 @@ import dpviz
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import Cancelled, DpvizError, NotEnumerable, UnknownName
-from dpviz.evaluation.audit.evidence import exceeds, judge, spec_of, worst_of
-from dpviz.evaluation.audit.exact import Universe
+from dpviz.evaluation.audit.evidence import BoundLearner, exceeds, judge, spec_of, worst_of
+from dpviz.evaluation.audit.exact import NodeLaws, Universe
 from dpviz.evaluation.audit.verify import (
     COUNTEREXAMPLES,
     QUICK_UNIVERSES,
     UNIVERSES,
     CandidatePair,
+    require_neighbours,
     verify,
     verify_each,
-    verify_pair,
 )
 from dpviz.privacy.source import Simulation
 from tests.support.audits import HOLDS
@@ -229,29 +230,27 @@ def test_the_worst_result_is_the_most_severe_then_the_largest_and_only_more_than
 # --- pairs
 
 
-@pytest.mark.slow
-def test_a_pair_alone_is_the_worst_pair_of_the_universe_it_comes_from():
-    universe = Universe((2, 2), depth=2, max_rows=3)
-    for name in (GROWING, "privatree-corrected"):
-        everywhere = verify(name, epsilon=1.0, universes=(universe,))
-        pair = everywhere.worst_pair
-        first, second = (dpviz.encode(_table(pair.columns, rows), universe.schema) for rows in (pair.first, pair.second))
-        alone = verify_pair(name, first, second, epsilon=1.0, depth=2)
-        assert alone.log_ratio == pytest.approx(everywhere.log_ratio, rel=1e-9)
-        swapped = verify_pair(name, second, first, epsilon=1.0, depth=2)
-        assert (swapped.log_ratio, swapped.worst_pair) == (alone.log_ratio, alone.worst_pair)
+def alone(learner, universe, start):
+    planned = BoundLearner.of(learner, universe.schema, epsilon=1.0, depth=universe.depth)
+    return NodeLaws(planned, universe.kinds).largest([start])
 
 
-def _table(columns, rows):
-    return dpviz.read_table("\n".join(",".join(row) for row in (columns, *rows)).encode() + b"\n")
+@slow
+@pytest.mark.parametrize("learner", [GROWING, "privatree-corrected"], ids=["growing", "corrected"])
+def test_the_worst_pair_of_a_universe_is_the_worst_of_its_pairs_alone(learner):
+    universe = Universe((2, 2), depth=2, max_rows=2)
+    everywhere = verify(learner, epsilon=1.0, universes=(universe,))
+    assert max(alone(learner, universe, pair).log_ratio for pair in universe.starts) == pytest.approx(
+        everywhere.log_ratio, rel=1e-9
+    )
 
 
 def test_a_pair_of_numbers_is_followed_through_thresholds():
     universe = Universe((3,), numeric=True, depth=2, max_rows=4)
-    first, second = universe.dataset(7), universe.dataset(int(universe.plus_one[7, 3]))
-    levels, trees = (verify_pair(learner, first, second, depth=2) for learner in (GROWING, whole(GROWING)))
+    start = tuple(universe.counts[7].tolist()), 3
+    levels, trees = (alone(learner, universe, start) for learner in (GROWING, whole(GROWING)))
     assert levels.log_ratio == pytest.approx(trees.log_ratio, rel=1e-9)
-    low, high = sorted(trees.worst_pair.probabilities)
+    low, high = sorted(trees.pair.probabilities)
     assert math.log(high / low) == pytest.approx(trees.log_ratio)
 
 
@@ -260,17 +259,18 @@ def test_candidates_are_neighbours_and_what_is_none_or_unknown_is_refused():
     empty, two = universe.dataset(0), next(universe.dataset(i) for i in range(9) if universe.counts[i].sum() == 2)
     for first, second in ((empty, two), (two, two)):
         with pytest.raises(DpvizError, match=r"The two data sets are not neighbours\. Add or remove exactly one row\."):
-            verify_pair("pf-tree", first, second)
+            require_neighbours(first, second)
     with pytest.raises(DpvizError, match="different schemas"):
-        verify_pair("pf-tree", empty, SMALL.dataset(1))
+        require_neighbours(empty, SMALL.dataset(1))
     with pytest.raises(UnknownName, match="no learner"):
         verify("pf-treee")
     with pytest.raises(UnknownName, match="no parameter of 'pf-tree' called 'colour'"):
         verify("pf-tree", universes=(SMALL,), colour=1)
     for pair in COUNTEREXAMPLES:
-        assert pair.second.n_rows == pair.first.n_rows + 1
-        for smaller, larger in zip(pair.first.columns, pair.second.columns, strict=True):
-            np.testing.assert_array_equal(smaller, larger[:-1])
+        [(counts, kind)] = pair.starts
+        rows = np.column_stack((*pair.kinds.columns, pair.kinds.target))
+        assert Counter(pair.rows[:-1]) == {tuple(row): n for row, n in zip(rows.tolist(), counts, strict=True) if n}
+        assert tuple(rows[kind]) == pair.rows[-1]
     largest = {(u.bins, u.numeric, u.n_classes, u.depth): u.max_rows for u in UNIVERSES}
     for quick in QUICK_UNIVERSES:
         assert quick.max_rows <= largest[quick.bins, quick.numeric, quick.n_classes, quick.depth]
