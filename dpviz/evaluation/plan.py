@@ -341,10 +341,9 @@ FAIR = 2
 
 @dataclass(frozen=True)
 class Consequence:
-    """The consequences of one epsilon: accuracy on the test rows, one per draw (read-only), poisoning certificate, and risk."""
+    """The consequences of one epsilon: poisoning certificate, with the accuracies it rests on, and risk."""
 
     epsilon: float
-    accuracies: np.ndarray
     certificate: PoisoningTable
     risk: Risk  #: Of one person, by what a fit does
 
@@ -361,8 +360,9 @@ class Consequence:
         return self.risk.guesses() if candidates == FAIR else self.risk.attribute_guesses(1 / candidates)
 
     def accuracy(self, share: float) -> float:
-        """The quantile of the accuracies at `share`."""
-        return float(np.quantile(self.accuracies, share))
+        """The quantile at `share` of the accuracies on the test rows; of a vote without noise its one accuracy."""
+        bound = self.certificate.bounds[0]
+        return float(np.quantile(getattr(bound, "draws", bound.accuracy), share))
 
     def protected(self, above: float) -> int | None:
         """The most poisoned rows with which the mean accuracy provably stays above; None when even 0 is too many."""
@@ -414,7 +414,7 @@ def consequences_steps(
     for at in steps(_order(epsilons, request.settings.epsilon), progress, stop, at_least=1):
         table = certify(request.at(epsilon=epsilons[at]), [(train, test)], seed=seed_from(seed, 1 + at), **options)
         risk = request.at(epsilon=epsilons[at]).risk(train.schema).for_rows(train.schema.rows_per_person)
-        found[at] = Consequence(epsilons[at], _accuracies(table), table, risk)
+        found[at] = Consequence(epsilons[at], table, risk)
         by_epsilon = tuple(item for _, item in sorted(found.items()))
         yield Consequences(by_epsilon, table.n_train, table.majority, beta, draws)
 
@@ -424,9 +424,3 @@ def _order(epsilons: Sequence[float], asked: float) -> list[int]:
     nearest = min(range(len(epsilons)), key=lambda at: abs(math.log(epsilons[at] / asked)))
     coarse_first = sorted(range(len(epsilons)), key=lambda at: (at % 4 > 0) + at % 2)
     return list(dict.fromkeys([nearest, *coarse_first]))
-
-
-def _accuracies(table: PoisoningTable) -> np.ndarray:
-    """One per draw; for a vote without noise its one accuracy."""
-    bound = table.bounds[0]
-    return np.asarray(getattr(bound, "draws", [bound.accuracy]))

@@ -51,43 +51,47 @@ class Resamples:
         A question comes back as one about the same feature: how near its threshold is, `between` says. A leaf comes back as one
         with the same label, or any number. Merged or not: a leaf comes back in leaves with one label.
         """
-        found = dict.fromkeys((placed.path for placed in tree.nodes()), 0)
-        for model in self.models:
-            root = node_at(model, "")
-            if root is not None:
-                found |= {path: found[path] + 1 for path in _kept(tree, tree.root, root, "")}
-        return found
+        found = Counter(path for path, _ in self._kept(tree))
+        return {placed.path: found[placed.path] for placed in tree.nodes()}
 
     def between(self, tree: Tree) -> dict[str, tuple[float, float]]:
         """By path of every question about a number that comes back: the middle `MIDDLE` of the thresholds it comes back with."""
         found: dict[str, list[float]] = {}
-        for model in self.models:
-            root = node_at(model, "")
-            for path in _kept(tree, tree.root, root, "") if root is not None else ():
-                node = node_at(model, path)
-                if isinstance(node, Branch) and isinstance(node.rule, ThresholdRule):
-                    found.setdefault(path, []).append(node.rule.threshold)
+        for path, node in self._kept(tree):
+            if isinstance(node, Branch) and isinstance(node.rule, ThresholdRule):
+                found.setdefault(path, []).append(node.rule.threshold)
         return {path: _middle(thresholds) for path, thresholds in found.items()}
 
     def first_feature(self) -> tuple[int, int, tuple[float, float] | None] | None:
         """The feature that most draws ask about first, in how many, and between which thresholds; None where none asks."""
-        rules = [root.rule for root in (node_at(model, "") for model in self.models) if isinstance(root, Branch)]
+        rules = [root.rule for root in map(_root, self.models) if isinstance(root, Branch)]
         if not rules:
             return None
         ((feature, times),) = Counter(rule.feature for rule in rules).most_common(1)
         thresholds = [rule.threshold for rule in rules if rule.feature == feature and isinstance(rule, ThresholdRule)]
         return feature, times, _middle(thresholds) if thresholds else None
 
+    def _kept(self, tree: Tree) -> Iterator[tuple[str, Node]]:
+        """The path of what a tree and a draw both have, from the top down as far as it goes, and the draw's node there."""
+        for model in self.models:
+            yield from _kept(tree.root, _root(model), "")
 
-def _kept(tree: Tree, node: Node, other: Node, path: str) -> Iterator[str]:
-    """Paths of what both trees have, from the top down as far as it goes."""
+
+def _kept(node: Node, other: Node, path: str) -> Iterator[tuple[str, Node]]:
     if isinstance(node, Branch):
         if isinstance(other, Branch) and node.rule.feature == other.rule.feature:
-            yield path
-            yield from _kept(tree, node.left, other.left, path + "L")
-            yield from _kept(tree, node.right, other.right, path + "R")
+            yield path, other
+            yield from _kept(node.left, other.left, path + "L")
+            yield from _kept(node.right, other.right, path + "R")
     elif isinstance(node, NumberLeaf) or {node.label} == set(_labels(other)):
-        yield path
+        yield path, other
+
+
+def _root(model: Model) -> Node:
+    """A constant is a single leaf."""
+    tree = as_tree(model)
+    assert tree is not None
+    return tree.root
 
 
 def _labels(node: Node) -> Iterator[int]:
@@ -102,16 +106,6 @@ def _middle(thresholds: Sequence[float]) -> tuple[float, float]:
     aside = (1 - MIDDLE) / 2
     low, high = np.quantile(thresholds, (aside, 1 - aside), method="nearest")
     return float(low), float(high)
-
-
-def node_at(model: Model, path: str) -> Node | None:
-    """The node at the end of `path` ("" is the root); None where the model has none. A constant is a single leaf."""
-    tree = as_tree(model)
-    assert tree is not None
-    try:
-        return tree.node(path)
-    except KeyError:
-        return None
 
 
 def resample(

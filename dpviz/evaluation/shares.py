@@ -193,36 +193,18 @@ def share_map(
     `seed`: repeatable; the k-th draw does not depend on `draws` or `workers`.
     `stop`: asked between draws. The draws done so far are kept; raises Cancelled when there are none.
     """
-    firsts = _firsts(movable, data.schema)
-    distinct = sorted(set(firsts))
-    how: dict[str, Any] = {"draws": draws, "seed": seed, "workers": workers, "progress": progress, "stop": stop}
-    scores = _scores(movable, data, [movable.points[place] for place in distinct], **how)
-    rows = [distinct.index(first) for first in firsts]
-    return ShareMap(movable, data.n_rows, movable.points, scores[rows], firsts, draws)
-
-
-def _firsts(movable: MovableShares, schema: Schema) -> tuple[int, ...]:
-    """Per point the first one with the same plan, so that it is fitted only once."""
-    known: dict[Any, int] = {}
-    return tuple(known.setdefault(_identity(movable, schema, point), at) for at, point in enumerate(movable.points))
-
-
-def _identity(movable: MovableShares, schema: Schema, shares: Shares) -> tuple[Any, ...]:
-    plan = movable.asked(shares).plan(schema)
-    return tuple((share.part, share.level, share.group, f"{share.epsilon:.9g}") for share in plan.shares)
-
-
-def _scores(
-    movable: MovableShares, data: EncodedDataset, points: Sequence[Shares], *, draws: int, seed: int, **how: Any
-) -> np.ndarray:
-    """Accuracy on the training rows, shape (n_points, n_draws). Raises Cancelled when nothing was done."""
     validate_count("the budget lab", "draws", draws)
-    asked = [movable.asked(point) for point in points]
-    found = fit_each(asked, data, child_seeds(seed, draws), _score, _CHUNK, **how)
+    asked = list(map(movable.asked, movable.points))
+    known: dict[Any, int] = {}  # the same plan is fitted once
+    firsts = tuple(known.setdefault(_identity(request.plan(data.schema)), at) for at, request in enumerate(asked))
+    distinct = list(known.values())
+    how: dict[str, Any] = {"workers": workers, "progress": progress, "stop": stop}
+    found = fit_each([asked[at] for at in distinct], data, child_seeds(seed, draws), FitResult.score, _CHUNK, **how)
     if not found:
         raise Cancelled
-    return np.array(found).T
+    scores = np.array(found).T[[distinct.index(first) for first in firsts]]
+    return ShareMap(movable, data.n_rows, movable.points, scores, firsts, draws)
 
 
-def _score(result: FitResult, rows: EncodedDataset) -> float:
-    return result.score(rows)
+def _identity(plan: BudgetPlan) -> tuple[Any, ...]:
+    return tuple((share.part, share.level, share.group, f"{share.epsilon:.9g}") for share in plan.shares)

@@ -61,10 +61,6 @@ class Resampled:
     def _n_test(self) -> int:
         return min(TEST_ROWS, round(self.data.n_rows * TEST_SHARE))
 
-    def repeats(self, n_rows: int) -> bool:
-        """True when this many training rows need replacement."""
-        return n_rows > self.n_rows
-
     def draw(self, n_rows: int | None = None, *, seed: int) -> Split:
         """Holds out a fifth (at most 2,000 rows), stratified, and trains on the rest: all, fewer, or more with replacement."""
         rng = generator(seed)

@@ -40,7 +40,7 @@ def consequences(learner: str = "pf-tree", reason: str = "", draws: np.ndarray =
 
     def at(epsilon: float) -> Consequence:
         risk = FitRequest.of(learner, epsilon=epsilon, max_depth=2, depth=2).risk(schema).for_rows(rows)
-        return Consequence(epsilon, draws, certified(learner, epsilon, reason=reason, draws=draws).table, risk)
+        return Consequence(epsilon, certified(learner, epsilon, reason=reason, draws=draws).table, risk)
 
     return Consequences(tuple(map(at, EPSILONS)), 1000, 0.7, 0.05, len(DRAWS))
 

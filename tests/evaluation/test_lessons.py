@@ -41,15 +41,9 @@ def test_noisy_counts_are_the_mechanism_s_and_never_pass_their_bound(counts, dis
     assert noisy.largest <= noisy.bound * (1 + 1e-9)
     assert noisy.first == pytest.approx(GeometricNoise(epsilon).pmf(noisy.outcomes - counts[0]))
     assert np.diff(noisy.outcomes).tolist() == [1] * (len(noisy.outcomes) - 1)
-
-
-@pytest.mark.parametrize("counts", [(12, 10, 9, 3), (5, 5, 5, 5), (0, 0, 0, 9), (100, 99, 0, 0)])
-@pytest.mark.parametrize("epsilon", [0.01, 0.5, 3.0])
-def test_permute_and_flip_is_never_behind(counts, epsilon):
-    noisy = noisy_choice(counts, epsilon)
-    assert noisy.flip.sum() == pytest.approx(1)
-    assert noisy.exponential.sum() == pytest.approx(1)
-    assert noisy.flip_best >= noisy.exponential_best - 1e-12
+    chosen = noisy_choice((*counts, 3), epsilon)
+    assert chosen.flip.sum() == pytest.approx(1) == chosen.exponential.sum()
+    assert chosen.flip_best >= chosen.exponential_best - 1e-12
 
 
 @pytest.mark.verify
@@ -73,12 +67,10 @@ def test_the_law_of_a_stump_is_what_fits_give_and_its_bound_protects_the_last_ro
     error = np.std(drawn) / math.sqrt(len(drawn))
     assert abs(np.mean(drawn) - stump.accuracy) < 4 * error
     assert set(np.round(drawn, 9)) <= set(np.round(stump.distribution[0], 9))
-    stump = poisoned_stump(*clinic, 0.1)
     for rows in (0, 1, 10, 100, 600):
         assert stump.tight(rows) == tight_bound(stump.distribution, rows, 0.1)
         assert stump.tight(rows) >= stump.published(rows) - 1e-12
     assert stump.published(3) == pytest.approx(stump.accuracy * math.exp(-0.3))
-    stump = poisoned_stump(*clinic, 0.1)
     assert stump.protected > stump.protected_as_published >= 1
     assert stump.tight(stump.protected) > stump.majority >= stump.tight(stump.protected + 1)
     assert poisoned_stump(*clinic, 0.01).protected == 0

@@ -68,6 +68,9 @@ def rounds(epsilon: float, delta: float, noise: float, sampling: float, count: i
     return Step(GaussianRounds(epsilon, delta, noise, sampling, count, None), "sums", mechanism="Gaussian")
 
 
+SMALL_ROUNDS = Risk(rounds(0.5, 1e-6, 200.0, 1.0, 100))
+
+
 def stepped(u: np.ndarray, rows: int, epsilon: float) -> np.ndarray:
     """T applied `rows` times, as it is defined."""
     for _ in range(rows):
@@ -87,8 +90,8 @@ def test_survival_is_one_minus_k_steps_and_keeps_its_digits(epsilon: float, rows
     assert left == pytest.approx(0.5 * math.exp(-100), rel=1e-12)
 
 
-@given(draws_of, row_counts, epsilons)
-def test_the_tight_bound_lies_between_the_published_one_and_the_mean_and_falls_with_every_row(draws, rows, epsilon) -> None:
+@given(draws_of, row_counts, epsilons, st.sampled_from([0.05, 0.5]))
+def test_bounds_lie_between_the_published_one_and_the_mean_and_fall_with_every_row(draws, rows, epsilon, beta) -> None:
     law, mean = distribution_of(draws), draws.mean()
     tight = tight_bound(law, rows, epsilon)
     assert published_bound(float(mean), rows, epsilon) - 1e-12 <= tight <= mean + 1e-12
@@ -97,6 +100,8 @@ def test_the_tight_bound_lies_between_the_published_one_and_the_mean_and_falls_w
     assert tight_bound(distribution_of(np.full(3, draws[0])), rows, epsilon) == pytest.approx(draws[0]), "a constant stays"
     now, then = (pure_dp_survival(law[1], k, epsilon) for k in (rows, rows + 1))
     assert ((then >= 0) & (then <= now * (1 + 1e-12)) & (now <= 1 + 1e-9)).all()
+    low, lower = (tight_bound(band_distribution(draws, b), rows, epsilon) for b in (beta, beta / 10))
+    assert lower <= low + 1e-12 <= tight + 2e-12, "a band lies below, and more confidence costs more"
 
 
 @given(draws_of, st.sampled_from([0.01, 0.1, 1.0, 3.0]), st.integers(1, 12))
@@ -109,13 +114,18 @@ def test_an_explicit_chain_of_private_laws_attains_the_bound(draws: np.ndarray, 
     assert float(values @ chain[-1]) == pytest.approx(tight_bound((values, at_most), rows, epsilon), abs=1e-12)
 
 
-@given(draws_of, st.integers(1, 30), st.sampled_from([0.01, 0.3]), st.sampled_from([1e-6, 1e-3, 0.2]))
-def test_delta_only_lowers_the_bound_and_by_no_more_than_the_group_s(draws, rows, epsilon, delta) -> None:
+@given(
+    draws_of, st.sampled_from([1, 2, 10, 11, 12, 13, 14, 60]), st.sampled_from([0.01, 0.3]), st.sampled_from([1e-6, 1e-3, 0.2])
+)
+def test_delta_only_lowers_a_bound_by_no_more_than_the_group_s_and_steps_only_raise_it(draws, rows, epsilon, delta) -> None:
     law = distribution_of(draws)
     in_one_step = tight_bound(law, 1, rows * epsilon)
     assert in_one_step <= tight_bound(law, rows, epsilon) + 1e-12  # one step of k eps is valid, and looser
     found = tight_bound(law, rows, epsilon, delta)
     assert in_one_step - group_delta(rows, epsilon, delta) - 1e-12 <= found <= in_one_step + 1e-12
+    by_steps = [tight_bound(law, k, 0.5, 1e-6, SMALL_ROUNDS) for k in (rows, rows + 1)]
+    assert tight_bound(law, rows, 0.5, 1e-6) <= by_steps[0] <= draws.mean() + 1e-9
+    assert by_steps[1] <= by_steps[0] + 1e-12
 
 
 def test_the_group_s_delta_adds_up_and_nothing_is_said_of_rows_that_are_not_alike_or_assigned_together() -> None:
@@ -177,14 +187,6 @@ def test_steps_keep_what_their_mechanism_keeps(rows: int) -> None:
         np.testing.assert_allclose(found, exact, atol=2e-3)
 
 
-@given(draws_of, st.sampled_from([1, 2, 10, 11, 12, 13, 14, 60]))
-def test_steps_only_raise_the_bound_and_more_rows_only_lower_it(draws: np.ndarray, rows: int) -> None:
-    risk, law = Risk(rounds(0.5, 1e-6, 200.0, 1.0, 100)), distribution_of(draws)
-    found = tight_bound(law, rows, 0.5, 1e-6, risk)
-    assert tight_bound(law, rows, 0.5, 1e-6) <= found <= draws.mean() + 1e-9
-    assert tight_bound(law, rows + 1, 0.5, 1e-6, risk) <= found + 1e-12
-
-
 # --- the band
 
 VALUES = np.array([0.2, 0.45, 0.6, 0.62, 0.7, 0.8])
@@ -216,12 +218,6 @@ def test_order_statistics_of_the_band_hold_as_often_as_they_say_and_more_draws_n
     bands = [band_distribution(rng.choice(VALUES, size=size, p=CHANCES), 0.05) for size in (100, 1000, 10_000)]
     lows = [tight_bound(band, 20, 0.05) for band in bands]
     assert lows == sorted(lows)
-
-
-@given(draws_of, st.sampled_from([0.05, 0.5]), row_counts)
-def test_the_band_lies_below_and_more_confidence_costs_more(draws: np.ndarray, beta: float, rows: int) -> None:
-    low, lower = (tight_bound(band_distribution(draws, b), rows, 0.1) for b in (beta, beta / 10))
-    assert lower <= low + 1e-12 <= tight_bound(distribution_of(draws), rows, 0.1) + 2e-12
 
 
 # --- votes
@@ -409,7 +405,7 @@ def test_added_persons_cannot_bring_the_accuracy_below_the_certificate(epsilon):
         assert table.low(persons) <= table.low(persons - 1)
 
 
-def test_a_row_of_a_person_is_less_than_a_person():
+def test_a_row_of_a_person_is_less_than_a_person_who_reaches_as_many_voters_as_rows():
     """A certificate of single rows at the row's part, for all rows of a person, is no better than that of the person."""
     train, test = small_rows(1), small_rows(2)
     asked = {"draws": 200, "seed": 1, "max_poisoned": 0.5}
@@ -418,10 +414,6 @@ def test_a_row_of_a_person_is_less_than_a_person():
     rows = certify(request.at(epsilon=0.5), [(train, test)], **asked)
     for count in (1, 2, 3):
         assert persons.low(count) == pytest.approx(rows.low(ROWS * count), abs=0.02)
-
-
-def test_a_person_reaches_as_many_voters_as_there_are_rows_of_one():
-    train, test = small_rows(1), small_rows(2)
     request = FitRequest.of("dpa", epsilon=1.0, seed=1)
     single, of_three = (certify(request, [(of_persons(train, k), of_persons(test, k))], draws=1).bounds[0] for k in (1, ROWS))
     assert isinstance(single, VoteCertificate)

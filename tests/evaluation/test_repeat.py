@@ -36,7 +36,7 @@ def test_draws_in_this_process_leave_no_rows_behind():
     """Rows of private tables are drawn on too; a server must not keep them."""
     data = clinic()
     left = weakref.ref(data.target)
-    draw(FitRequest.of("pf-tree", epsilon=1.0, max_depth=2), data, [data], draws=3, seed=1)
+    draw(FitRequest.of("pf-tree", epsilon=1.0, max_depth=2), data, data, draws=3, seed=1)
     del data
     gc.collect()
     assert left() is None

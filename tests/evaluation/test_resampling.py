@@ -9,7 +9,7 @@ import pytest
 import dpviz
 from dpviz.errors import DpvizError, ParameterError, UnknownName
 from dpviz.evaluation.paths import EPSILONS, path_step, references, scored
-from dpviz.evaluation.resampling import Resamples, node_at, resample
+from dpviz.evaluation.resampling import Resamples, resample
 from dpviz.io.samples import load_sample
 from dpviz.learners import FitRequest
 from dpviz.models.constant import Constant
@@ -63,7 +63,6 @@ def test_what_comes_back_is_counted_by_feature_label_depth_and_row():
     ):
         assert THREE.coming_back(shown) == found
     assert THREE.merged().coming_back(leaf) == drawn(CONSTANT).coming_back(leaf) == {"": 1}
-    assert node_at(CONSTANT, "L") is None
     schema = replace(SCHEMA, target=NumericTarget("y", 0, 9))
     one, other = (Tree(schema, Branch(ThresholdRule(0, 8.0), NumberLeaf(value), NumberLeaf(9.0))) for value in (1.0, 2.0))
     assert drawn(other).coming_back(one) == {"": 1, "L": 1, "R": 1}

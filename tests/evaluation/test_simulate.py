@@ -17,7 +17,7 @@ from dpviz.evaluation.simulate import (
     plant,
     region,
 )
-from dpviz.learners import FitRequest, fit
+from dpviz.learners import FitRequest
 from dpviz.models.tree import Branch, Leaf
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
@@ -69,42 +69,15 @@ def test_the_class_follows_the_planted_tree_as_often_as_said_and_every_rule_is_w
     assert LEAST_SIDE - 0.03 <= left.mean() <= 1 - LEAST_SIDE + 0.03
 
 
-def test_a_tree_comes_near_the_ceiling():
-    world = plant(TWO, n_rows=20_000, strength=0.8, depth=2, seed=3)
-    train, test = world.draw(seed=1)
-    score = fit("pf-tree", train, epsilon=20, seed=0, depth=3).score(test)
-    assert world.chances[0][0] - 0.06 < score < world.chances[0][0] + 0.03
-
-
-@pytest.mark.parametrize(
-    ("wrong", "error"),
-    [
-        ({"strength": 1.5}, ParameterError),
-        ({"depth": 0}, ParameterError),
-        ({"n_rows": 0}, ParameterError),
-        ({"schema": UNDIVIDED}, SchemaError),
-    ],
-)
-def test_what_cannot_be_simulated_is_refused(wrong, error):
-    with pytest.raises(error):
-        plant(**{"schema": SCHEMA, "n_rows": 100, "strength": 0.5, "seed": 1} | wrong)
-
-
 def test_rows_kept_aside_are_never_trained_on_and_every_draw_keeps_others():
-    def resampled(n):
-        schema = Schema((NumericFeature("a", 0, n),), ClassTarget("y", ("no", "yes")), n_public=n)
-        return Resampled(EncodedDataset(schema, (np.arange(n, dtype=float),), (np.arange(n) % 2).astype(np.uint8)))
-
-    world = resampled(100)
+    schema = Schema((NumericFeature("a", 0, 100),), TWO.target, n_public=100)
+    world = Resampled(EncodedDataset(schema, (np.arange(100.0),), (np.arange(100) % 2).astype(np.uint8)))
     for wanted in (None, 30, 500):
         train, test = world.draw(wanted, seed=3)
         assert not set(train.columns[0]) & set(test.columns[0])
         assert train.schema.n_public == train.n_rows == (wanted or 80)
         assert test.n_rows == 20
     assert set(world.draw(seed=1)[1].columns[0]) != set(world.draw(seed=2)[1].columns[0])
-    assert (world.repeats(80), world.repeats(81)) == (False, True)
-    with pytest.raises(DpvizError, match="at least 10 rows"):
-        resampled(9)
 
 
 # --- what to expect
@@ -142,9 +115,17 @@ def test_a_stronger_signal_is_found_more_often_and_a_first_look_is_what_fewer_dr
     assert told == [pytest.approx((number + 1) / 15) for number in range(15)]
     with pytest.raises(Cancelled):
         expected(stop=lambda: next(asked))
+
+
+def test_what_cannot_be_simulated_is_refused():
     for schema, base_rate, error in ((SCHEMA, 0.2, SchemaError), (TWO, 1.0, ParameterError), (UNDIVIDED, 0.2, SchemaError)):
         with pytest.raises(error):
             region(schema, n_rows=100, base_rate=base_rate, strength=0.5, seed=1)
+    for wrong in ({"strength": 1.5}, {"depth": 0}, {"n_rows": 0}, {"schema": UNDIVIDED}):
+        with pytest.raises(SchemaError if "schema" in wrong else ParameterError):
+            plant(**{"schema": SCHEMA, "n_rows": 100, "strength": 0.5, "seed": 1} | wrong)
+    with pytest.raises(DpvizError, match="at least 10 rows"):
+        Resampled(plant(TWO, n_rows=9, strength=0.5, seed=1).draw(seed=1)[0])
 
 
 @pytest.mark.parametrize(

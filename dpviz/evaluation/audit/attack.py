@@ -366,7 +366,7 @@ def audit(
     request = FitRequest.of(learner, epsilon=epsilon, max_depth=max_depth, depth=max_depth, delta=delta, **params)
     for_pilot, for_draws = child_seeds(seed, 2)
     pairs = (pair,) if pair is not None else default_audit_pairs(request.spec.tasks[0], epsilon)
-    tasks = [_Canary.of(request, tables) for tables in pairs]
+    tasks = [_Canary(request, tables) for tables in pairs]
     task = _chosen(tasks, _seeds(for_pilot, min(max(draws // 20, PILOT[0]), PILOT[1])), draws, beta, stop)
     how: dict[str, Any] = {"workers": workers, "progress": progress, "stop": stop}
     show = replace(task).show  # without what was computed here
@@ -420,15 +420,13 @@ class _Canary:
     observed: str = RATIO
     limit: float = 0.0  #: Of a likelihood ratio: its least size that is guessed by
 
-    @classmethod
-    def of(cls, request: FitRequest, tables: Pair) -> _Canary:
+    def __post_init__(self) -> None:
         """Raises UnfitLearner or DpvizError for a pair that is unfit for this learner."""
-        first, second = tables
-        require_task(request.spec, first.schema)
+        first, second = self.tables
+        require_task(self.request.spec, first.schema)
         require_neighbours(first, second)
         if second.n_rows < first.n_rows:
             raise DpvizError("The canary must be the last row of the second data set.", remedy="Swap the two data sets.")
-        return cls(request, tables)
 
     @cached_property
     def planned(self) -> BoundLearner:

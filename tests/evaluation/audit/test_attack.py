@@ -134,23 +134,13 @@ def test_a_perfect_attack_shows_what_exact_noise_and_randomised_response_do_as_o
 
 
 @pytest.mark.parametrize(
-    ("learner", "epsilon", "draws", "share"),
-    [
-        pytest.param("majority", 1.0, 16_000, 0.9, marks=slow),
-        ("majority", 3.0, 8000, 0.9),
-        pytest.param("majority", 0.1, 600_000, 0.85, marks=full),
-        pytest.param("pf-tree", 1.0, 4000, 0.7, marks=slow),
-        pytest.param("pf-tree", 3.0, 4000, 0.7, marks=slow),
-        pytest.param("pf-tree", 0.1, 200_000, 0.7, marks=full),
-    ],
-)
-def test_attacks_show_most_of_what_is_proved_and_no_more(learner, epsilon, draws, share):
-    nearly_all_is_shown(audit(learner, epsilon=epsilon, seed=1, draws=draws), share)
-
-
-@pytest.mark.parametrize(
     ("learner", "epsilon", "draws", "share", "params"),
     [
+        pytest.param("majority", 1.0, 16_000, 0.9, {}, marks=slow),
+        ("majority", 3.0, 8000, 0.9, {}),
+        pytest.param("majority", 0.1, 600_000, 0.85, {}, marks=full),
+        *(pytest.param("pf-tree", at, 4000, 0.7, {}, marks=slow) for at in (1.0, 3.0)),
+        pytest.param("pf-tree", 0.1, 200_000, 0.7, {}, marks=full),
         ("s-gbdt", 3.0, 1500, 0.7, {"rounds": 1}),
         pytest.param("s-gbdt", 3.0, 1600, 0.7, {}, marks=full),
         pytest.param("s-gbdt", 1.0, 8000, 0.7, {"rounds": 8}, marks=full),
@@ -158,23 +148,21 @@ def test_attacks_show_most_of_what_is_proved_and_no_more(learner, epsilon, draws
         pytest.param("s-gbdt-published", 1.0, 4000, 0.6, {"filter": False}, marks=full),
     ],
 )
-def test_attacks_on_boosted_trees_show_most_of_what_a_perfect_one_does(learner, epsilon, draws, share, params):
+def test_attacks_show_most_of_what_is_proved_and_no_more(learner, epsilon, draws, share, params):
+    """Of boosted trees most of what a perfect attack shows beside their delta."""
     found = audit(learner, epsilon=epsilon, seed=1, draws=draws, **params)
-    assert 0 < found.perfect < found.composed
-    assert found.delta == 5e-8
-    assert found.unconditional == found.any_noise <= found.composed
-    nearly_all_is_shown(found, share)
-
-
-def nearly_all_is_shown(found, share):
     assert found.event.startswith(RATIO)
     assert found.strength >= share
     assert found.bound <= found.composed
     assert found.verdict == "holds"
+    if learner.startswith("s-gbdt"):
+        assert 0 < found.perfect < found.composed
+        assert found.delta == 5e-8
+        assert found.unconditional == found.any_noise <= found.composed
 
 
-def test_a_mechanism_that_does_not_keep_its_law_is_found_out():
-    """Half of the noise is drawn; the law, the ledger and the claim know nothing of it."""
+def test_noise_that_does_not_keep_its_law_is_found_out_though_no_tail_of_it_is_seen(monkeypatch):
+    """Half of the noise is drawn; the law, the ledger and the claim know nothing of it. Of Gaussian noise a third."""
 
     class HalfNoise(GeometricNoise):
         __slots__ = ()
@@ -188,23 +176,18 @@ def test_a_mechanism_that_does_not_keep_its_law_is_found_out():
 
     learner = replace(get_learner("majority"), name="half-noise", fit=fit)
     assert audit(learner, epsilon=1.0, seed=1, draws=2000, pair=empty_and_one_row()).verdict == "ledger violated"
-
-
-def test_gaussian_noise_that_is_too_small_is_found_out_though_no_tail_is_seen(monkeypatch):
-    """A third of it is drawn. Of any noise so few draws show little; more right guesses than a ledger allows refute it."""
     sample = GaussianNoise.sample
     monkeypatch.setattr(GaussianNoise, "sample", lambda noise, values, rng: sample(GaussianNoise(noise.scale / 3), values, rng))
     found = audit("s-gbdt", epsilon=1.0, seed=1, draws=400, rounds=1, pair=default_audit_pairs("classes", 1.0)[1])
-    assert found.verdict == "ledger violated"
+    assert found.verdict == "ledger violated", "more right guesses than a ledger allows"
     assert found.unconditional < found.composed
 
 
-@pytest.mark.slow
+@slow
 def test_what_is_broken_is_found_and_a_learner_that_may_stop_early_is_held_to_its_plan():
     found = audit("privatree", epsilon=1.0, seed=1, draws=400)
-    assert found.verdict == "violated"
+    assert (found.verdict, found.hits[0]) == ("violated", 0)
     assert found.event.startswith(RULE)
-    assert found.hits[0] == 0
     assert audit("cart", epsilon=1.0, seed=1, draws=40).verdict == "none"
     found = audit(HALF_NOISE, epsilon=1.0, seed=1, draws=2000)
     assert (found.claimed, found.composed, found.verdict) == (1.0, 1.0, "ledger violated")
@@ -260,26 +243,24 @@ def test_limits_are_chosen_on_the_first_half_of_what_was_done_when_it_was_stoppe
     assert (nothing.n_done, nothing.bound, nothing.verdict) == (0, 0.0, "holds")
 
 
-@pytest.mark.usefixtures("workers_run_in")
-@pytest.mark.slow
-def test_the_same_seed_finds_the_same_whoever_draws():
-    one, other, two = (audit("pf-tree", epsilon=1.0, seed=5, draws=120, workers=workers) for workers in (1, 1, 2))
-    assert replace(one, seconds=0) == replace(other, seconds=0) == replace(two, seconds=0)
-    assert audit("pf-tree", epsilon=1.0, seed=6, draws=120).hits != one.hits
-
-
-@pytest.mark.slow
-def test_workers_need_nothing_of_the_program_that_asks(monkeypatch, tmp_path):
+@slow
+def test_the_same_seed_finds_the_same_whoever_draws_and_workers_need_nothing_of_the_program_that_asks(monkeypatch, tmp_path):
     """A program may be a script that runs once, or no file at all; starting workers must not run it again."""
     once = tmp_path / "once.py"
     once.write_text("raise SystemExit('this program was run a second time')")
     monkeypatch.setattr(sys.modules["__main__"], "__file__", str(once), raising=False)
     monkeypatch.setattr(sys.modules["__main__"], "__spec__", None, raising=False)
-    assert audit("pf-tree", epsilon=1.0, seed=5, draws=100, workers=2).n_done == 100
+    one, other, two = (audit("pf-tree", epsilon=1.0, seed=5, draws=120, workers=workers) for workers in (1, 1, 2))
+    assert replace(one, seconds=0) == replace(other, seconds=0) == replace(two, seconds=0)
+    assert audit("pf-tree", epsilon=1.0, seed=6, draws=120).hits != one.hits
 
 
-def test_wrong_questions_are_refused():
+def test_pairs_are_neighbours_and_wrong_questions_are_refused():
     first, second = small_pair()
+    for pair in (*default_audit_pairs("classes", 0.1), *default_audit_pairs("number", 0.1)):
+        require_neighbours(*pair)
+        assert pair[0].schema.n_public == 10_000, "the public rows of the typical plan"
+    assert [pair[0].n_rows for pair in default_audit_pairs("classes", 0.1)] == [3, 0, 100]
     for error, words, learner, wrong in (
         (UnknownName, "no learner", "pf-treee", {}),
         (UnknownName, "no parameter", "pf-tree", {"colour": 1}),
@@ -293,16 +274,6 @@ def test_wrong_questions_are_refused():
     ):
         with pytest.raises(error, match=words):
             audit(learner, **{"seed": 1, "draws": 10} | wrong)
-
-
-# --- pairs
-
-
-def test_a_telling_pair_is_one_row_more_beside_few_rows_none_and_many():
-    for first, second in (*default_audit_pairs("classes", 0.1), *default_audit_pairs("number", 0.1)):
-        require_neighbours(first, second)
-        assert first.schema.n_public == 10_000, "the public rows of the typical plan"
-    assert [first.n_rows for first, _ in default_audit_pairs("classes", 0.1)] == [3, 0, 100]
 
 
 # --- likelihood ratios
