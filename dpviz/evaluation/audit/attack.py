@@ -444,11 +444,8 @@ class _Canary:
 
     def show(self, seeds: Seeds) -> list[tuple[bool, Any]]:
         """Whether the canary is included, and what is looked at. A likelihood ratio that is not known is 0."""
-        found = []
-        for for_inclusion, of_noise in seeds:
-            included = _is_included(for_inclusion)
-            found.append((included, self._seen(included, of_noise)))
-        return found
+        included = [_is_included(one) for one, _ in seeds]
+        return [(present, self._seen(present, of_noise)) for present, (_, of_noise) in zip(included, seeds, strict=True)]
 
     def _seen(self, included: bool, seed: int) -> Any:
         if self.observed == RATIO:
@@ -582,7 +579,7 @@ class Guesses:
 
     def least_right(self, beta: float) -> float:
         """Lower limit of the probability that a guess is right, above the truth with probability at most `beta`."""
-        return _least_share(self.n_guesses, self.n_right, beta)
+        return float(clopper_pearson(self.n_right, self.n_guesses, beta)[0])
 
     @property
     def excess(self) -> float:
@@ -610,16 +607,15 @@ def guess(included: np.ndarray, scores: np.ndarray, *, beta: float, always: bool
 
 
 def _limits(included: np.ndarray, scores: np.ndarray, beta: float, always: bool) -> tuple[float, float]:
-    """The pair of limits with the largest bound on these draws; guesses need no more than one of the two."""
+    """The pair of limits with the largest share of right guesses, at least; guesses need no more than one of the two."""
     if not scores.size:
         return -math.inf, math.inf
     steps = np.unique(np.quantile(scores, np.linspace(0, 1, LIMITS + 1)))
     pairs = [(low, high) for low in (-math.inf, *steps) for high in (*steps, math.inf) if low < high]
     if always:
         pairs = [(step, step) for step in steps]
-    counts = [_counts(included, scores, *pair) for pair in pairs]
-    worth = [_rough_bound(n, right, beta) for n, right in counts]
-    return pairs[int(np.argmax(worth))]
+    guesses, right = np.array([_counts(included, scores, *pair) for pair in pairs]).T
+    return pairs[int(np.argmax(clopper_pearson(right, guesses, beta)[0]))]
 
 
 def _counts(included: np.ndarray, scores: np.ndarray, low: float, high: float) -> tuple[int, int]:
@@ -627,16 +623,6 @@ def _counts(included: np.ndarray, scores: np.ndarray, low: float, high: float) -
     said_in = scores >= high
     was_right = (included == said_in)[said_in | (scores <= low)]
     return len(was_right), int(was_right.sum())
-
-
-def _least_share(n_guesses: int, n_right: int, beta: float) -> float:
-    return float(clopper_pearson(n_right, n_guesses, beta)[0])
-
-
-def _rough_bound(n_guesses: int, n_right: int, beta: float) -> float:
-    """The bound without delta, by a lower limit of the share of right guesses: to compare limits only."""
-    least = _least_share(n_guesses, n_right, beta)
-    return float(math.log(least / (1 - least))) if 0 < least < 1 else -math.inf
 
 
 def gaussian_bound(right: float, delta: float) -> float:
@@ -684,4 +670,4 @@ def perfect_bound(n_tried: int, epsilon: float, right: float, *, beta: float, de
     if math.isfinite(epsilon):
         mu, _ = bisect(lambda mu: gaussian_epsilon(delta, mu) > epsilon, 0.0, _mu(min(right, _SURE)), times=_STEPS)
         right = float(ndtr(mu / 2))
-    return gaussian_bound(_least_share(n_tried, round(n_tried * right), _OF_GAUSSIANS * beta), delta)
+    return gaussian_bound(float(clopper_pearson(round(n_tried * right), n_tried, _OF_GAUSSIANS * beta)[0]), delta)
