@@ -8,6 +8,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from copyreg import __newobj__  # type: ignore[attr-defined]
 from difflib import get_close_matches
 from typing import Any
 
@@ -41,7 +42,7 @@ class DpvizError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """So that an error made in a worker process arrives whole, whatever its own `__init__` takes."""
-        return _as_it_was, (type(self), self.args, self.__dict__)
+        return __newobj__, (type(self), *self.args), self.__dict__
 
 
 def _bounded(text: str) -> str:
@@ -53,7 +54,8 @@ def shown(value: Any) -> str:
     """A parameter in words. Whatever could hold rows, and a number of thousands of digits, is named by its type alone."""
     if isinstance(value, str) and _may_hold_rows(value):
         return "a text of several lines, or a long one"
-    if isinstance(value, (list, tuple)) and len(value) <= _MOST_SHOWN and not any(map(_is_list, value)):
+    lists = list, tuple
+    if isinstance(value, lists) and len(value) <= _MOST_SHOWN and not any(isinstance(one, lists) for one in value):
         items = ", ".join(map(shown, value))
         return f"[{items}]" if isinstance(value, list) else f"({items}{',' * (len(value) == 1)})"
     is_short = value is None or isinstance(value, (float, str)) or (isinstance(value, int) and value.bit_length() < _MOST_BITS)
@@ -83,17 +85,6 @@ def _is_path(text: str) -> bool:
     return not _may_hold_rows(text) and not _BETWEEN_CELLS & set(name if folder and os.path.isdir(folder) else text)
 
 
-def _is_list(value: Any) -> bool:
-    return isinstance(value, (list, tuple))
-
-
-def _as_it_was(kind: type[DpvizError], args: tuple[Any, ...], attributes: dict[str, Any]) -> DpvizError:
-    error = kind.__new__(kind, *args)
-    error.args = args
-    error.__dict__.update(attributes)
-    return error
-
-
 class TableError(DpvizError):
     """A file is not a table dpviz can read. `code` names the kind; `row` (1 = header) is None when unknown."""
 
@@ -119,9 +110,7 @@ class ParameterError(DpvizError, ValueError):
     """A parameter is outside what it may be."""
 
     def __init__(self, owner: str, parameter: str, value: Any, allowed: str) -> None:
-        self.owner = owner
         self.parameter = parameter
-        self.value = value
         self.allowed = allowed
         super().__init__(f"The {parameter!r} parameter of {owner} must be {allowed}. Got {shown(value)}.")
 

@@ -1,12 +1,12 @@
 """Commands that open something in the browser: app and docs."""
 
 import os
+import re
 import sys
 from argparse import ArgumentTypeError, Namespace
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 from webbrowser import open as show
 
 from dpviz.cli import console
@@ -21,15 +21,10 @@ LESSONS_SCRIPT = Path(__file__).parents[1] / "app" / "learn" / "main.py"
 
 def _address(text: str) -> str:
     """Scheme, host and perhaps a port, as browsers write an origin."""
-    try:
-        parts = urlsplit(text)
-        parts.port  # noqa: B018 - raises when it is no number
-    except ValueError:
-        parts = urlsplit("")
-    plain = f"{parts.scheme}://{parts.netloc}"
-    if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or text.rstrip("/") != plain:
+    found = text.rstrip("/").lower()
+    if not re.fullmatch(r"https?://([\w.-]+|\[[0-9a-f:.]+\])(:\d{1,5})?", found):
         raise ArgumentTypeError(f"must be an address such as https://trees.example.org, got {text!r:.80}")
-    return plain.lower()
+    return found
 
 
 def _ip(text: str) -> IPv4Address | IPv6Address:
