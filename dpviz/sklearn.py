@@ -156,7 +156,10 @@ class _PrivateEstimator:
             first = next(name for name, _ in (*data.report.dropped_missing, *data.report.dropped_unknown))
             raise _undeclared(first, "Declare it, or leave such rows out.")
         self.result_ = self._trained(data)
-        self._warn(self.result_.schema)
+        if read := dict.fromkeys(column for column, _ in self.result_.schema.read_fields()):
+            what = f"Public values of {_listed([*read])} were read from the rows; no epsilon covers that."
+            given_by = "them in the schema" if self.schema is not None else f"`bounds`, `{self._public}` and `n_public`"
+            warnings.warn(f"{what} Give {given_by} from public knowledge.", PublicValuesWarning, stacklevel=3)
         return self
 
     def _require_parameters(self) -> None:
@@ -322,13 +325,6 @@ class _PrivateEstimator:
             allowed = f"one pair (low, high), {count} pairs, or a mapping from columns to pairs"
             raise ParameterError(type(self).__name__, "bounds", self.bounds, allowed)
         return {place: _pair("bounds", pair) for place, pair in enumerate(np.broadcast_to(given, (count, 2)).tolist())}
-
-    def _warn(self, schema: Schema) -> None:
-        read = dict.fromkeys(column for column, _ in schema.read_fields())
-        if read:
-            what = f"Public values of {_listed([*read])} were read from the rows; no epsilon covers that."
-            given = "them in the schema" if self.schema is not None else f"`bounds`, `{self._public}` and `n_public`"
-            warnings.warn(f"{what} Give {given} from public knowledge.", PublicValuesWarning, stacklevel=4)
 
 
 @dataclass(eq=False, repr=False)

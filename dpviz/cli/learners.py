@@ -15,7 +15,7 @@ from dpviz.cli import console
 from dpviz.cli.files import check_output, write_whole
 from dpviz.cli.options import flag, number, option, output, parse_parameters, shared
 from dpviz.errors import DpvizError
-from dpviz.evaluation.audit.evidence import AuditResult, typical, worst_of
+from dpviz.evaluation.audit.evidence import typical, worst_of
 from dpviz.evaluation.audit.outputs import audit_outputs
 from dpviz.evaluation.audit.verdicts import LearnerEvidence, StoredRun, run_to_json, stored_run, verify_all
 from dpviz.evaluation.audit.verify import COUNTEREXAMPLES, QUICK_UNIVERSES, verify_each
@@ -170,20 +170,14 @@ def _verify_one(args: Namespace) -> int:
         for item in found
     ]
     console.show_table("searched", ("SEARCHED", "FINDING", "DATA SETS", "PAIRS", "SECONDS", "WHERE"), rows)
-    _show_pair(worst)
+    if (pair := worst.worst_pair) is not None:
+        console.show_title("The pair of data sets that shows it")
+        cells = [("without", *row) for row in pair.first] + [("with", *row) for row in pair.second]
+        console.show_table("pair", ("", *pair.columns), cells)
+        console.show_title("Probability of the output that distinguishes them")
+        without, beside = (f"{chance:.6g}" for chance in pair.probabilities)
+        console.show_pairs([("without", without), ("with", beside), ("output", str(worst.output))])
     return REFUTED if worst.verdict == "ledger violated" else 0
-
-
-def _show_pair(found: AuditResult) -> None:
-    pair = found.worst_pair
-    if pair is None:
-        return
-    console.show_title("The pair of data sets that shows it")
-    rows = [("without", *row) for row in pair.first] + [("with", *row) for row in pair.second]
-    console.show_table("pair", ("", *pair.columns), rows)
-    console.show_title("Probability of the output that distinguishes them")
-    console.show_pairs([("without", f"{pair.probabilities[0]:.6g}"), ("with", f"{pair.probabilities[1]:.6g}")])
-    console.show_pairs([("output", str(found.output))])
 
 
 def _verify_all(args: Namespace) -> int:

@@ -1,7 +1,6 @@
 """Commands of the release register: register, and check of a released file."""
 
 from argparse import Namespace
-from collections.abc import Sequence
 from pathlib import Path
 
 from dpviz.accounting.guarantee import PrivacyLoss
@@ -14,7 +13,7 @@ from dpviz.io.csv_text import csv_text
 from dpviz.io.results import read_model_file
 from dpviz.release.check import findings, reference_in, resume
 from dpviz.release.export import COLUMNS, register_json, register_lines, register_record
-from dpviz.release.records import Balance, CapChange, DataSet, visible_to_others
+from dpviz.release.records import Balance, DataSet, visible_to_others
 from dpviz.release.register import Register
 from dpviz.results.verdict import loss_text
 from dpviz.results.wording import signs_spelled
@@ -101,30 +100,22 @@ def _show(register: Register) -> None:
         balance = register.balance(found.name)
         console.show_title(found.name)
         console.show_pairs(balance_pairs(balance))
-        _show_caps(register.cap_changes(found.name), found)
+        changes = register.cap_changes(found.name)
+        if len(changes) > 1:
+            lines = [(it.at, _loss(it.cap, found), it.made_by, it.reason) for it in changes]
+            console.show_table("caps", ("SINCE", "CAP", "SET BY", "REASON"), lines)
         if balance.releases:
-            lines = [
+            made = [
                 (str(entry.number), entry.started, entry.status, entry.learner, _loss(entry.loss, found), Path(entry.file).name)
                 for entry in balance.releases
             ]
-            console.show_table("releases", ("NO", "STARTED", "STATUS", "LEARNER", "SPENT", "FILE"), lines)
-    _show_explorations(register)
+            console.show_table("releases", ("NO", "STARTED", "STATUS", "LEARNER", "SPENT", "FILE"), made)
+    if uses := visible_to_others(register.uncovered_uses()):
+        console.show_title(f"Explorations ({uses[0].status})")
+        noted = [(use.at, use.data_set or "(not assigned)", use.what, use.learner, f"{use.times:,}") for use in uses]
+        console.show_table("explorations", ("LAST", "DATA SET", "WHAT", "LEARNER", "TIMES"), noted)
     for line in findings(register):
         console.warn(line)
-
-
-def _show_caps(changes: Sequence[CapChange], found: DataSet) -> None:
-    if len(changes) > 1:
-        lines = [(it.at, _loss(it.cap, found), it.made_by, it.reason) for it in changes]
-        console.show_table("caps", ("SINCE", "CAP", "SET BY", "REASON"), lines)
-
-
-def _show_explorations(register: Register) -> None:
-    found = visible_to_others(register.uncovered_uses())
-    if found:
-        console.show_title(f"Explorations ({found[0].status})")
-        lines = [(item.at, item.data_set or "(not assigned)", item.what, item.learner, f"{item.times:,}") for item in found]
-        console.show_table("explorations", ("LAST", "DATA SET", "WHAT", "LEARNER", "TIMES"), lines)
 
 
 def balance_pairs(balance: Balance) -> list[tuple[str, str]]:
