@@ -66,9 +66,6 @@ def finish(run: Callable[[list[str]], int], argv: Sequence[str] | None = None) -
 
 def _run(given: list[str]) -> int:
     words, renamed = current(given)
-    if words[:1] == ["owners"]:
-        remedy = "In Python there are dpviz.train_federated and dpviz.train_on_stream."
-        raise DpvizError("The command `dpviz owners` was removed from dpviz.", remedy=remedy)
     try:
         args = parser(words).parse_args(words)
     except SystemExit as done:  # argparse has printed help or the version

@@ -12,12 +12,11 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, Literal
 
-from dpviz.errors import DpvizError, UnknownName
+from dpviz.errors import UnknownName
 from dpviz.installation import offered
 from dpviz.results.verdict import Unit
 
-#: Forms of earlier versions, and what does their work now; another name of one.
-_REMOVED = {"dot": "svg", "mermaid": "svg", "markdown": "rules", "onnx": "python"}
+#: Another name of a form.
 _ALSO = {"sql": "sqlite"}
 
 
@@ -54,9 +53,7 @@ def forms() -> dict[str, Form]:
 
 
 def form_called(name: str) -> Form:
-    """The form called `name`. Raises UnknownName, and DpvizError for one that is gone."""
-    if name in _REMOVED:
-        raise DpvizError(f"The export format {name!r} was removed from dpviz.", remedy=f"Use {_REMOVED[name]!r}.")
+    """The form called `name`; raises UnknownName."""
     found = _every_form().get(_ALSO.get(name, name))
     if found is None:
         raise UnknownName("export format", name, forms())
@@ -69,7 +66,7 @@ def export(name: str, document: str, unit: Unit | None = None, key: str = "") ->
     `unit`: whom a register says a release protects; None where only the document knows. `key`: in SQL a column of the table that
     comes first, so that answers say whose they are.
 
-    Raises UnknownName, or DpvizError for a form that is gone; UnsupportedModel where the form cannot hold it; DocumentError.
+    Raises UnknownName; UnsupportedModel where the form cannot hold it; DocumentError.
     """
     form, writing = form_called(name), offered("forms")[0]
     return str(writing.export(form, writing.ExportInput(document, unit, key)))

@@ -73,7 +73,6 @@ WRONG = [
     ("predict {model} {other} --out {out}", "has no column 'age'"),
     ("predict {model} {table} --out {table} --force", "overwrite its own input"),
     ("export {model} --to pyton --out {out}", "There is no export format called 'pyton'. Did you mean 'python'?"),
-    ("export {model} --to mermaid --out {out}", "The export format 'mermaid' was removed from dpviz. Use 'svg'."),
     ("export {model} --to python --key id --out {out}", "no key is needed"),
     ("export {table} --to python --out {out}", "It is not JSON"),
     ("export {linear} --to sql --out {out}", "A model of kind 'linear' is no tree. Export it as JSON."),

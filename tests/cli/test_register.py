@@ -23,19 +23,8 @@ def release(table, schema, register, tmp_path):
     replace(dpviz.load_schema(schema), rows_per_person=3).save(of_households)
 
     def words(out, *more, epsilon="1.5"):
-        asked = [
-            "--schema",
-            of_households,
-            "--epsilon",
-            epsilon,
-            "--max-depth",
-            "2",
-            "--data-set",
-            "survey",
-            "--register",
-            register,
-        ]
-        return ["train", table, *asked, "--out", tmp_path / out, *more]
+        asked = ["--schema", of_households, "--epsilon", epsilon, "--max-depth", "2", "--data-set", "survey"]
+        return ["train", table, *asked, "--register", register, "--out", tmp_path / out, *more]
 
     return words
 
