@@ -25,7 +25,7 @@ def _check_name(check) -> str:
 
 #: Checks that do not apply, with the reason.
 NOT_APPLICABLE = {
-    "check_array_api_input": "skipped by scikit-learn itself unless SCIPY_ARRAY_API is set before SciPy is imported",
+    "check_array_api_input": "skipped by scikit-learn itself unless SCIPY_ARRAY_API is set before SciPy is imported"
 }
 #: This check wants the likeliest class to be the label. Labels of honest leaves come from other rows than probabilities.
 LABELS_ONLY = "check_classifiers_train"

@@ -94,11 +94,7 @@ _SHARED: Options = {
     "--sheet": option(str, "NAME", "of a workbook: name or place of the sheet (default: the only one)"),
     "--target": option(str, "COLUMN", "column to predict, if no schema names it (default: the last one)"),
     "--schema": option(Path, "FILE", "public facts about DATA: JSON, or a codebook (default: read from it)"),
-    "--person": option(
-        str,
-        "COLUMN",
-        "column that says whose row it is (default: that of the schema); no feature",
-    ),
+    "--person": option(str, "COLUMN", "column that says whose row it is (default: that of the schema); no feature"),
     "--rows-per-person": option(
         whole(), "K", "of each person keep at most K rows, chosen at random (default: as the schema says, else 1)"
     ),

@@ -63,10 +63,7 @@ COMMANDS = {
 FAULTS = {
     "letters": (b"41,Z\xfcrich,n", "Warning: Some cells are not UTF-8: letters in them are lost. Name the encoding of the file"),
     "backslash": (b'41,"a \\"b\\" c",n', "Warning: In some lines a backslash stands before a quote"),
-    "marks": (
-        b'"12,5",Bern,n',
-        "may be read in two ways (1). Write plain numbers, or declare missing codes. Say which mark",
-    ),
+    "marks": (b'"12,5",Bern,n', "may be read in two ways (1). Write plain numbers, or declare missing codes. Say which mark"),
     "a short line": (b"41,Bern", "1 line was left out: another number of cells than columns"),
 }
 

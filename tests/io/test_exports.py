@@ -41,6 +41,7 @@ from dpviz.table.dates import DateFeature
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema
 from tests.support.exports_models import (
     CASES,
+    HOSTILE,
     IDS,
     NOT_TREES,
     OF_EACH_KIND,

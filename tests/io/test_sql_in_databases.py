@@ -107,8 +107,7 @@ class InPostgreSQL(Database):
 
 
 @pytest.fixture(
-    scope="module",
-    params=["sqlite", "duckdb", pytest.param("postgresql", marks=(pytest.mark.engine, pytest.mark.verify))],
+    scope="module", params=["sqlite", "duckdb", pytest.param("postgresql", marks=(pytest.mark.engine, pytest.mark.verify))]
 )
 def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     if request.param != "postgresql":

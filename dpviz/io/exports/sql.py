@@ -553,10 +553,4 @@ SQLITE = Form(
     most_ends=25_000,
     order=30,
 )
-DUCKDB = replace(
-    SQLITE,
-    name="duckdb",
-    title="SQL for DuckDB and PostgreSQL",
-    write=_write_typed,
-    order=31,
-)
+DUCKDB = replace(SQLITE, name="duckdb", title="SQL for DuckDB and PostgreSQL", write=_write_typed, order=31)
