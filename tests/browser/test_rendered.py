@@ -10,8 +10,7 @@ from hypothesis import given
 
 from dpviz.errors import SchemaError, UnsupportedModel
 from tests.support.examples import examples
-from tests.support.hostile_exports import NAMES as ATTACKS
-from tests.support.hostile_exports import written
+from tests.support.exports_models import ATTACKS, written
 from tests.support.nasty_names import NAMES, SYNTAX
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.verify]

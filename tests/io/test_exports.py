@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import sqlite3
@@ -9,23 +10,30 @@ import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import date
 from html.parser import HTMLParser
+from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 from xml.etree import ElementTree
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import example, given
+from openpyxl import Workbook
+from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+from pandas import DataFrame
 
 from dpviz.charts.publish.exports import SVG
 from dpviz.charts.tree.text import node_in_words
-from dpviz.errors import UnsupportedModel
+from dpviz.errors import SchemaError, UnsupportedModel
+from dpviz.io.csv_text import csv_text, frame_csv
 from dpviz.io.exports import FORMS, contract
 from dpviz.io.exports.contract import ExportInput, require_fit, spelled
 from dpviz.io.exports.function import Split, nodes
@@ -39,9 +47,10 @@ from dpviz.models.tree import Branch, Forest, Leaf, Node, NumberLeaf, SubsetRule
 from dpviz.results.exports import Form, export_names, form_called
 from dpviz.table.dates import DateFeature
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema
+from tests.support.examples import examples
 from tests.support.exports_models import (
+    ATTACKS,
     CASES,
-    HOSTILE,
     IDS,
     NOT_TREES,
     OF_EACH_KIND,
@@ -49,8 +58,9 @@ from tests.support.exports_models import (
     exportable,
     inside,
     schema_with_stand_ins,
+    written,
 )
-from tests.support.hostile_exports import NAMES, written
+from tests.support.nasty_names import NAMES, SYNTAX
 
 Row = tuple[Any, ...]
 #: Sums of boosted trees may be added in another order.
@@ -327,33 +337,10 @@ def _of_svg(content: str, rows: Sequence[Row]) -> tuple[Any, Any]:
 
 #: Names that would break a careless writer of some language.
 HOSTILE = (
-    'x"; DROP TABLE rows_to_predict; --',
-    "it's",
-    "a\\b\\",
-    "line\nbreak\r\n\ttab",
-    "</script><script>alert(1)</script>",
-    "🌳 ünï \u202ecödé",
-    "class",
-    "Class",
-    "x" * 200,
-    "a, b or missing",
-    "`code` **bold** #35; %s {0} $x",
-    "NULL",
-    "1",
-    " spaced ",
-    "is not one of",
-    "=SUM(A1)",
-    "a-b",
-    "a b",
-    "a_b",
-    "def f(): pass",
-    "'''\"\"\"",
-    "|table|",
-    "-1",
-    "row",
+    *('x"; DROP TABLE rows_to_predict; --', "it's", "a\\b\\", "line\nbreak\r\n\ttab", "</script>", "🌳 ünï \u202ecödé"),
+    *("x" * 200, "a, b or missing", "`code` **bold** #35; %s {0} $x", "NULL", "1", " spaced ", "is not one of"),
+    *("'''\"\"\"", "class", "row", "-1", "a-b", "a b", "a_b"),
 )
-
-
 TARGETS = {form.name: form for form in FORMS}
 
 
@@ -538,7 +525,7 @@ class Elements(HTMLParser):
 
 @pytest.mark.slow
 def test_a_name_in_a_drawing_or_report_makes_no_element_and_no_link() -> None:
-    for name in NAMES:
+    for name in ATTACKS:
         drawn, plain = (ElementTree.fromstring(written(each, "svg")) for each in (name, "plain"))
         assert {node.tag for node in drawn.iter()} == {node.tag for node in plain.iter()}
         assert not [key for node in drawn.iter() for key in node.attrib if key.endswith(("href", "src")) or key.startswith("on")]
@@ -579,3 +566,109 @@ def test_a_column_the_table_lacks_is_an_error_in_sqlite_and_not_a_text():
     base.execute(f'CREATE TABLE {TABLE} ("size", "age")')
     with pytest.raises(sqlite3.OperationalError, match=r"no such column: r\.count"):
         base.execute(content)
+
+
+# --- the programs that exports are made for read them: a name from a file is a text there, and nothing else
+
+#: Names into which all pieces of syntax are put.
+TOGETHER = 40
+
+
+def for_many_names(form: str, check: Callable[[str, str], None], count: int = 60) -> None:
+    """`check(name, export)` for every piece of syntax, and for made-up names; some may stand in no schema or no such file."""
+
+    def checked(name: str) -> bool:
+        try:
+            text = written(name, form)
+        except (UnsupportedModel, SchemaError):
+            return False
+        check(name, text)
+        return True
+
+    @examples(count)
+    @given(NAMES)
+    @example("a&amp;b")
+    def made_up(name: str) -> None:
+        checked(name)
+
+    together = ["".join(SYNTAX[start::TOGETHER]) for start in range(TOGETHER)]
+    assert sum(map(checked, together)) > 0.9 * TOGETHER
+    made_up()
+
+
+@pytest.mark.slow
+def test_sqlite_reads_and_does_nothing_else() -> None:
+    base = sqlite3.connect(":memory:")
+    done: set[tuple[int, str | None]] = set()
+
+    def note(action: int, *about: str | None) -> int:
+        done.add((action, about[1] if action == sqlite3.SQLITE_FUNCTION else None))
+        return sqlite3.SQLITE_OK
+
+    def does(name: str, text: str) -> set[tuple[int, str | None]]:
+        base.execute(f"CREATE TABLE {TABLE} ({identifier(f'{name} of')})")
+        done.clear()
+        base.set_authorizer(note)
+        rows = base.execute(text).fetchall()
+        base.set_authorizer(None)
+        assert rows == []
+        base.execute(f"DROP TABLE {TABLE}")
+        return set(done)
+
+    plain = does("plain", written("plain", "sqlite"))
+
+    def check(name: str, text: str) -> None:
+        assert does(name, text) <= plain
+
+    for_many_names("sqlite", check)
+
+
+@pytest.mark.slow
+def test_duckdb_finds_one_query() -> None:
+    def check(name: str, text: str) -> None:
+        (statement,) = duckdb.extract_statements(text)
+        assert statement.type == duckdb.StatementType.SELECT
+
+    for_many_names("duckdb", check)
+
+
+#: Runs exported functions, and prints what Python's audit hooks tell of each: events such as import, open, exec, os.system.
+BARE = """
+import json, sys
+texts, told = json.load(sys.stdin), []
+sys.addaudithook(lambda event, about: told[-1].add(event) if told else None)
+for column, text in texts:
+    told.append(set())
+    inside = {"__name__": "exported"}
+    exec(compile(text, "exported", "exec"), inside)
+    inside["predict"]({column: "b"})
+print(json.dumps([sorted(events) for events in told]))
+"""
+
+
+@pytest.mark.slow
+def test_a_bare_python_runs_nothing_but_the_function() -> None:
+    texts = [("plain of", written("plain", "python"))]
+    for_many_names("python", lambda name, text: texts.append((f"{name} of", text)))
+    command = [sys.executable, "-I", "-c", BARE]
+    done = subprocess.run(command, input=json.dumps(texts), capture_output=True, text=True, check=True)
+    plain, *others = map(set, json.loads(done.stdout))
+    assert "compile" in plain
+    assert [text for (_, text), events in zip(texts[1:], others, strict=True) if not events <= plain] == []
+
+
+@pytest.mark.slow
+@given(NAMES)
+@example("\x0b=1+1")
+@example("a\rb")
+def test_a_workbook_takes_no_cell_of_a_table_for_a_formula(name: str) -> None:
+    table = [[name, 1], [f" {name}", -2.5]]
+    texts = (csv_text([name, "number"], table), frame_csv(DataFrame(table, columns=[name, "number"])))
+    cell = Workbook().active.cell(1, 1)
+    for text in texts:
+        lines = list(csv.reader(StringIO(text, newline="")))
+        assert [len(line) for line in lines] == [2, 2, 2]
+        for found, asked in zip(lines, (name, name, f" {name}"), strict=True):
+            assert found[0] in (asked, f"'{asked}")
+            cell.value = ILLEGAL_CHARACTERS_RE.sub("", found[0])
+            assert cell.data_type == "s"

@@ -12,9 +12,10 @@ import dpviz
 from dpviz.io.exports.contract import ExportInput
 from dpviz.learners import registry
 from dpviz.models.document import model_body
-from dpviz.models.tree import Tree
+from dpviz.models.tree import Branch, Leaf, SubsetRule, Tree
+from dpviz.results.exports import export
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import ClassTarget, NumericTarget, Schema
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericTarget, Schema
 from dpviz.training.params import controls_of
 from tests.support.tables import column_of, schema_of, table
 
@@ -74,6 +75,26 @@ def rows_of(schema: Schema, n_rows: int = 300) -> EncodedDataset:
 def inside(report: str) -> str:
     """The JSON document inside a report."""
     return report.split('<script type="application/json" id="document">')[1].split("</script>")[0]
+
+
+#: Names that attack a form.
+ATTACKS = (
+    'x"]\n  click n0 href "http://evil.example"',
+    '"; URL="http://evil.example"; image="/etc/passwd',
+    "\\G \\N \\l*/ -- ; DROP TABLE t; /*",
+    "'''+__import__('os').system('x')+'''",
+    "</script><script>alert(1)</script><img src=http://evil.example>",
+    "[link](http://evil.example) ![x](http://evil.example)",
+    "\u2028\u202e\u2066*/\r\nimport os",
+    '=HYPERLINK("http://evil.example")',
+    "---\nconfig:\n  theme: base\n---",
+)
+
+
+def written(name: str, form: str) -> str:
+    """A tree in which every name begins with this one, in this form."""
+    schema = Schema((CategoricalFeature(f"{name} of", (name, "b")),), ClassTarget(name, (f"{name} no", f"{name} yes")))
+    return export(form, document(Tree(schema, Branch(SubsetRule(0, (0,)), Leaf(0), Leaf(1)))).text)
 
 
 #: Models without a tree; they are exported as JSON.
