@@ -235,23 +235,39 @@ def test_exact_counts_give_the_exact_figures_of_every_group_whose_leaves_stand_i
 
 @pytest.mark.parametrize(("epsilon", "n_rows"), [(0.1, 400), (0.5, 400), (1e6, 400)])
 @pytest.mark.slow
-def test_intervals_of_groups_cover_as_often_as_they_say(epsilon, n_rows):
-    """Counts of a multinomial law with the noise of the test: 95% intervals, 3.5 standard errors of 600 draws."""
+def test_intervals_of_groups_and_of_all_of_them_cover_as_often_as_they_say(epsilon, n_rows):
+    """Counts of a multinomial law with the noise of the test: 95% intervals, 3.5 standard errors of 600 draws.
+
+    What is said of all rows adds up the counts of every group, and those that made the probabilities where there are any.
+    """
     rng, n_draws = np.random.default_rng(7), 600
     shares, right = np.array([0.6, 0.3, 0.1]), np.array([0.85, 0.7, 0.6])
     positive = np.array([0.3, 0.5, 0.5])
     law = np.array([[(1 - positive) * right, positive * (1 - right)], [(1 - positive) * (1 - right), positive * right]])
     law = (law * shares).transpose(0, 2, 1).reshape(6, 2)  # answer and group, class
+    of_all = law.reshape(2, 3, 2).sum(axis=1)  # answer, class
     exact = rng.multinomial(n_rows, law.ravel(), n_draws).reshape(n_draws, 6, 2)
+    others = rng.multinomial(n_rows, of_all.ravel(), n_draws).reshape(n_draws, 2, 2)
     noise = GeometricNoise(epsilon)
-    held = np.zeros((3, 2))
+    held, held_of_all = np.zeros((3, 2)), np.zeros((2, 3))
     for draw, cells in enumerate(exact):
         noisy = noise.release(cells, source=Simulation(draw), part=TEST).value
+        more = noise.release(others[draw], source=Simulation(n_draws + draw), part=TEST).value
         table = tuple(Leaf(place // 3, tuple(row)) for place, row in enumerate(noisy.tolist()))
         for group, entry in enumerate(ClassReport(GROUPED, 0.1, epsilon, table, None, "g").by_group):
             truths = zip((entry.error, entry.found[1]), (1 - right[group], right[group]), strict=True)
             held[group] += [share.low <= truth <= share.high for share, truth in truths]
-    assert (held / n_draws > 0.95 - 3.5 * np.sqrt(0.95 * 0.05 / n_draws)).all()
+        for place, counted in enumerate((None, tuple(map(tuple, more.tolist())))):
+            found = ClassReport(GROUPED, 0.1, epsilon, table, counted, "g")
+            truths = zip(
+                (found.accuracy, found.confusion[1][0], found.recalls[1]),
+                (of_all.trace(), of_all[0, 1], of_all[1, 1] / of_all[:, 1].sum()),
+                strict=True,
+            )
+            held_of_all[place] += [share.low <= truth <= share.high for share, truth in truths]
+    least = 0.95 - 3.5 * np.sqrt(0.95 * 0.05 / n_draws)
+    assert (held / n_draws > least).all()
+    assert (held_of_all / n_draws > least).all(), held_of_all / n_draws
 
 
 def test_a_document_holds_them_and_older_ones_stay_readable():
