@@ -91,6 +91,18 @@ def test_any_learner_is_tested_on_the_rows_that_it_was_not_trained_on_by_bands_o
         assert counts == tuple(np.bincount(TWO.target[there], minlength=2).tolist())
 
 
+@pytest.mark.parametrize("share", [0.05, 0.3])
+@pytest.mark.parametrize(("learner", "data", "asked"), [("dp-mean", NUMBERS, {}), ("logistic", TWO, {"regularization": 1.0})])
+def test_a_learner_with_a_test_counts_on_the_rows_that_are_left_for_it(learner, data, asked, share):
+    """The public row count that it divides by, or that its penalty grows with, is that of its part."""
+    result = dpviz.fit(learner, data, epsilon=1e6, seed=8, test_share=share, **asked)
+    left = data.by_assignment(parts_of(data, share, seed=8) != 1, 1 - share)
+    alone = dpviz.fit(learner, left, epsilon=1e6, seed=0, **asked).model
+    assert left.schema.n_public == pytest.approx((1 - share) * data.schema.n_public, abs=1)
+    answers = [model.predict_proba(data) if learner == "logistic" else model.predict(data) for model in (result.model, alone)]
+    np.testing.assert_allclose(*answers, rtol=1e-4)
+
+
 @pytest.mark.parametrize(
     "asked", [{"leaves": "labels"}, {"class_weights": (1.0, 2.0)}, {"groups": "colour"}, {"test_share": 0.6}, {"test_share": "a"}]
 )
