@@ -203,3 +203,22 @@ def test_with_much_epsilon_fs_finds_the_purest_cut_and_asks_a_category_once_with
     rules = [placed.node.rule for placed in tree.nodes() if isinstance(placed.node, Branch)]
     assert rules == [SubsetRule(0, (0,)), SubsetRule(0, (1,)), SubsetRule(0, (2,))]
     assert (tree.predict(data) == data.target).all()
+
+
+@pytest.mark.parametrize("bands", [(5.0, 8.0), (2.0, 5.0)])
+def test_every_cut_of_fs_lies_within_what_the_cuts_above_have_left_and_finds_what_is_left_to_find(bands):
+    rng = np.random.default_rng(4)
+    x, z = rng.uniform(0, 10, (2, 2000))
+    data = of_columns(np.searchsorted(bands, x) % 2, (NumericFeature("x", 0, 10), x), (NumericFeature("z", 0, 10), z))
+    for epsilon, depth in ((3.0, 4), (3000.0, 2)):
+        tree = dpviz.fit("fs-tree", data, epsilon=epsilon, depth=depth, seed=1).model
+        left = {"": ((0.0, 10.0), (0.0, 10.0))}
+        for placed in tree.nodes():
+            if isinstance(placed.node, Branch):
+                rule, ends = placed.node.rule, left[placed.path]
+                low, high = ends[rule.feature]
+                assert low < rule.threshold < high
+                for side, kept in (("L", (low, rule.threshold)), ("R", (rule.threshold, high))):
+                    left[placed.path + side] = (kept, ends[1]) if rule.feature == 0 else (ends[0], kept)
+        assert tree.depth == depth
+    assert (tree.predict(data) == data.target).mean() > 0.99
