@@ -145,6 +145,22 @@ def test_pieces_are_the_whole_to_the_last_bit(kind, n_rows, tmp_path):
     assert n_rows < 700 or 0.5 < shares[-1] <= 1
 
 
+@pytest.mark.parametrize(
+    ("decimal", "said"), [(None, None), (".", [1.234, 1234, 1.5, 1234.5, 17]), (",", [1234, 1.234, 1.5, 1234.5, 17])]
+)
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_marks_in_numbers_mean_in_pieces_what_the_schema_says(kind, decimal, said, tmp_path):
+    """In cells of text: 1.234 and 1,234 are not the same number under each mark."""
+    texts = ["1.234", "1,234", "1.5", "1,5", "1,234.5", "1.234,5", "17", None] * 40
+    rows = drawn(len(texts)) | {"note": texts, "ok": ["yes"] * len(texts)}
+    schema = Schema((NumericFeature("note", 0, 5000),), SCHEMA.target, n_public=1000, decimal=decimal)
+    whole = in_memory(rows, tmp_path, kind, schema)
+    with dpviz.encode_large(WRITERS[kind](rows, tmp_path / "table"), schema) as large:
+        assert large.data.columns[0].tolist() == whole.columns[0].tolist()
+        assert large.report.dropped_unknown == whole.report.dropped_unknown
+    assert said is None or whole.columns[0].tolist() == said * 40
+
+
 def test_a_report_names_columns_in_their_order_wherever_a_cell_was_changed_first(tmp_path):
     n_rows = 3 * nodes.ROWS_AT_ONCE
     rows = {"note": ["k"] * n_rows, "income": [*[1.0] * (n_rows - 1), 2e3], "age": [120, *[3] * (n_rows - 1)]}
