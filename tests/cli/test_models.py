@@ -295,6 +295,23 @@ def test_in_pieces_a_record_has_one_answer_too(run, tmp_path, monkeypatch):
         assert [line[1] for line in lines] == ["no" if age <= 50 else "yes" for age in frame["age"]]
 
 
+@pytest.mark.parametrize("size", [97, 500, 10**6])
+def test_the_first_cell_that_cannot_be_read_is_said_by_its_record_whatever_became_of_those_before(
+    run, tmp_path, monkeypatch, size
+):
+    """Records before it that have no answer, or are none, are counted too: whoever looks for it finds it."""
+    monkeypatch.setattr("dpviz.cli.models.is_large", lambda path: True)
+    monkeypatch.setattr(text, "_AT_ONCE", size)
+    for dropped in ("20", "", "NA", "20,1", '"20'):  # an answer, two missing cells, and two lines that are no record
+        lines = ["20"] * 400
+        lines[5:300:7] = [dropped] * len(lines[5:300:7])
+        lines[321] = lines[370] = "many"
+        (tmp_path / "rows.csv").write_text("\n".join(["age,note", *(f"{line},k" for line in lines)]))
+        (_, *given), said = answered(run, tmp_path, tmp_path / "rows.csv")
+        assert len(given) == 400
+        assert "first in row 322" in " ".join(said.split()), dropped
+
+
 # --- evaluate
 
 

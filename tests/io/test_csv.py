@@ -19,6 +19,8 @@ from dpviz.io.csv import read_lines, told_apart
 from dpviz.io.csv_text import csv_text, frame_csv, harmless
 from dpviz.io.options import ReadOptions
 from dpviz.io.tables.read import read_table
+from dpviz.io.text import LINES_AT_ONCE
+from dpviz.randomness import generator
 from dpviz.rows.opening import encode_large
 from dpviz.table.encode import encode
 from dpviz.table.proposal import propose_schema
@@ -209,6 +211,21 @@ def test_a_malformed_line_is_left_out_counted_and_noted(monkeypatch):
     monkeypatch.setattr(module, "LONGEST_LINE", 10)
     table = read_table(b"a,b\n" + b"," * 11 + b"\n1,2\n")
     assert (cells(table), table.n_malformed) == ([["1", "2"]], 1)
+
+
+@pytest.mark.parametrize("by_record", [False, True])
+@pytest.mark.parametrize("n_lines", [7, LINES_AT_ONCE - 1, LINES_AT_ONCE, LINES_AT_ONCE + 1, 3 * LINES_AT_ONCE + 7])
+def test_places_of_records_that_are_no_row_count_from_the_first_record_in_whichever_block_they_stand(n_lines, by_record):
+    """By them answers stand beside their records: cells too few or too many, none with a value; a blank line is no record."""
+    odd, rng = ("1", "1,2,3", ",", " ,  "), generator(n_lines)
+    lines = [odd[rng.integers(len(odd))] if rng.random() < 0.1 else f"{line},x" for line in range(n_lines)]
+    lines[-1] = odd[0]
+    wanted = tuple(at for at, line in enumerate(lines) if line in odd)
+    with_blanks = "\n".join(f"\n{line}" if rng.random() < 0.1 else line for line in lines)
+    for text in ("\n".join(lines), with_blanks):
+        found = read_lines(f"a,b\n{text}\n".encode(), ReadOptions("t", by_record=by_record))
+        assert found.left_out == wanted
+        assert [row[0] for row in cells(found)] == [str(at) for at in range(n_lines) if at not in wanted]
 
 
 # --- problems of the table
