@@ -287,11 +287,11 @@ def _by_rules(given: ExportInput, rows: Sequence[Row]) -> tuple[Any, Any]:
 
 
 def _holds(words: str, cells: dict[str, tuple[Feature, Any]]) -> bool:
-    """Whether the cell meets a condition, by its words alone."""
+    """Whether the cell meets a condition, by its words alone: one that is missing or unknown is none of the names, too."""
     name = max((name for name in cells if re.search(rf"(^|< |<= ){re.escape(name)} ", words)), key=len)
     feature, cell = cells[name]
     if cell is None or (isinstance(cell, str) and cell in feature.missing_codes):
-        return bool(re.search(rf"{re.escape(name)} is missing\b| or missing\b", words))
+        return bool(re.search(rf"{re.escape(name)} is (missing\b|(unknown or )?(not|none of) )| or missing\b", words))
     before, after = words.split(f"{name} ", 1)
     if not isinstance(feature, CategoricalFeature):
         value = _number_of(feature, cell)
@@ -301,7 +301,7 @@ def _holds(words: str, cells: dict[str, tuple[Feature, Any]]) -> bool:
     after = after.removeprefix("is ")
     category = feature.category_of.get(str(cell))
     if category is None:
-        return bool(re.search(r"(^| or )unknown\b", after))
+        return bool(re.search(r"(^| or )unknown\b|^(missing or )?(not|none of) ", after))
     is_inverse = re.search(r"(^| or )(not|none of) ", after) is not None
     after = re.sub(r"^((missing|unknown) or )*(one of |none of |not )?", "", after)
     while (shorter := re.sub(r" or (missing|unknown)$", "", after)) != after:
