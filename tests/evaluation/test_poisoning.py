@@ -476,6 +476,20 @@ def test_the_curve_of_an_attack_has_its_columns_and_limits_and_its_runs_draw_ind
     assert one != two
 
 
+@slow
+@pytest.mark.parametrize("rows", [(0,), (0, 1), (0, 6, 12, 30)])
+def test_the_limits_of_an_attack_at_all_numbers_of_rows_fail_together_as_seldom_as_asked(rows: tuple[int, ...]) -> None:
+    """Each is the limit of a mean by Bernstein's inequality (Maurer & Pontil 2009) at its part of beta."""
+    asked, pair, beta = FitRequest.of("pf-tree", epsilon=0.5, max_depth=1), (noisy_step(150, 0), noisy_step(300, 1)), 0.08
+    found = attack_curve("random-flips", asked, *pair, poisoned_rows=rows, runs=1, draws=60, beta=beta)
+    (alone,) = attack_curve("random-flips", asked, *pair, poisoned_rows=rows[:1], runs=1, draws=60, beta=beta / len(rows)).low
+    assert found.low[0] == pytest.approx(alone, abs=1e-12)
+    log = np.log(4 * len(rows) / beta)
+    assert (found.accuracy - found.low >= 7 * log / (3 * 59)).all()
+    assert (found.high - found.low > 0).all()
+    assert found.low.min() > 0
+
+
 @pytest.mark.parametrize(
     ("draws", "epsilons"), [pytest.param(15, (0.1,), marks=slow), pytest.param(100, (0.02, 0.1), marks=full)]
 )
