@@ -9,6 +9,7 @@ from dpviz.app import training
 from dpviz.app.training import canonical_key
 from dpviz.learners import FitRequest
 from dpviz.privacy.random_assignment import PoissonSample
+from dpviz.results.verdict import ROW, Unit
 from dpviz.table.role import DataRole
 from tests.support.pages import click, in_use, job_of, opened, said_in_boxes, texts, tree_on_screen
 
@@ -85,6 +86,26 @@ def test_the_key_tells_rows_roles_settings_parameters_and_draws_apart_by_a_singl
     requests = FitRequest("cart", REQUEST.settings), REQUEST.at(epsilon=2.0), REQUEST.at(level_shares=(1.0, 2.0))
     keys += [canonical_key(simulated, request, draw=1) for request in requests]
     assert len(set(keys)) == len(keys) == 8
+
+
+def test_drawings_at_other_epsilons_are_kept_apart_by_all_that_is_drawn_and_for_each_session_s_unit(monkeypatch):
+    """They say what one unit risks, and are kept for all sessions: another session's rows may be of persons."""
+    monkeypatch.setattr(training, "MOST_ROWS", 10**6)
+    loaded, found = in_use(DataRole.SIMULATED), []
+
+    def keys(request=REQUEST, *, fold=False, unit=ROW):
+        monkeypatch.setattr(training, "unit_in_use", lambda: unit)
+        found.append(frozenset(training.path_task(request, loaded, fold=fold).keys))
+
+    keys()
+    keys(fold=True)
+    keys(REQUEST.at(level_shares=(1.0, 2.0)))
+    keys(REQUEST.at(seed=2))
+    for unit in (Unit(3), Unit(3, "one patient"), Unit(3, "one patient", is_bounded=True), Unit(1, "one patient")):
+        keys(unit=unit)
+    assert len(frozenset().union(*found)) == sum(map(len, found))
+    keys(REQUEST.at(epsilon=2.0))
+    assert found[0] & found[-1]  # of the same drawing the key is the same, wherever epsilon stands
 
 
 def test_trees_of_private_rows_never_share_noise_by_place():
