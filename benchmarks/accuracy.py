@@ -90,7 +90,7 @@ def read_printed(path: Path) -> Printed:
     table = read_table(path)
     names = ("group", "version", "epsilon", "dataset", "method", "mean", "stderr")
     columns = [table.column(name) for name in names]
-    rows = [[c.texts[c.codes[row]] if c.codes[row] >= 0 else "" for c in columns] for row in range(table.n_rows)]
+    rows = [[c.distinct_texts[c.codes[row]] if c.codes[row] >= 0 else "" for c in columns] for row in range(table.n_rows)]
     numerical = {row[3] for row in rows if row[0] == "numerical"}
     found = {}
     for group, version, epsilon, data, method, mean, error in rows:

@@ -59,7 +59,7 @@ def benchmark_schema(table: RawTable, entry: Entry) -> Schema:
 
 
 def _n_values(table: RawTable, feature: Feature) -> int:
-    return len(table.column(feature.name).texts)
+    return len(table.column(feature.name).distinct_texts)
 
 
 def _as_kind(table: RawTable, feature: Feature, categorical: bool) -> Feature | None:
@@ -68,7 +68,7 @@ def _as_kind(table: RawTable, feature: Feature, categorical: bool) -> Feature | 
     if categorical == isinstance(feature, CategoricalFeature):
         return feature
     if categorical:
-        return CategoricalFeature(feature.name, tuple(in_order(column.texts)), read_from_data=("kind", "categories"))
+        return CategoricalFeature(feature.name, tuple(in_order(column.distinct_texts)), read_from_data=("kind", "categories"))
     numbers = column.text_numbers
     if numbers.min() == numbers.max():
         return None
@@ -107,7 +107,7 @@ def _rows(table: RawTable) -> list[tuple[str, ...]]:
     columns = [table.column(name) for name in COLUMNS]
     if OPTIONAL in table.names:
         columns.append(table.column(OPTIONAL))
-    cells = [[column.texts[code] if code >= 0 else "" for code in column.codes] for column in columns]
+    cells = [[column.distinct_texts[code] if code >= 0 else "" for code in column.codes] for column in columns]
     if len(cells) == len(COLUMNS):
         cells.append([""] * table.n_rows)
     return list(zip(*cells, strict=True))

@@ -83,7 +83,7 @@ def read_printed(path: Path) -> Printed:
     columns = {name: table.column(name) for name in ("table", "dataset", "method", "epsilon", "accuracy", *PRINTED.values())}
     found: Printed = {}
     for row in range(table.n_rows):
-        cells = {name: c.texts[c.codes[row]] if c.codes[row] >= 0 else "" for name, c in columns.items()}
+        cells = {name: c.distinct_texts[c.codes[row]] if c.codes[row] >= 0 else "" for name, c in columns.items()}
         numbers = {name: float(cells[name]) for name in ("accuracy", *PRINTED.values()) if cells[name] not in ("", "-")}
         names = [cells["dataset"], *([f"{cells['dataset']}_cat"] if cells["table"].startswith("VIII") else [])]
         found |= {(name, cells["method"], float(cells["epsilon"])): numbers for name in names}

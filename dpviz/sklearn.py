@@ -552,8 +552,8 @@ def _with_gaps(column: Column, feature: Feature) -> Column:
     if isinstance(feature, CategoricalFeature):
         return column
     if isinstance(feature, DateFeature):
-        is_date = np.append(~np.isnan(feature.numbers(column.texts)), False)
-        return Column(column.name, column.texts, np.where(is_date[column.codes], column.codes, -1))
+        is_date = np.append(~np.isnan(feature.numbers(column.distinct_texts)), False)
+        return Column(column.name, column.distinct_texts, np.where(is_date[column.codes], column.codes, -1))
     return Column(column.name, numbers=column.numbers_and_missing(feature.missing_codes)[0])
 
 

@@ -206,7 +206,7 @@ def _refilled(work: Prepared, before: ColumnDraft, column: ColumnDraft) -> Colum
     if not is_read or work.table is None:
         return column
     cells = work.table.without_total.column(column.name).with_missing(column.missing_codes)
-    return column.filled(of_column(feature_for(cells))) if cells.texts else column
+    return column.filled(of_column(feature_for(cells))) if cells.distinct_texts else column
 
 
 def apply_cells(column: ColumnDraft, cells: Mapping[str, Any], problems: list[str]) -> ColumnDraft:

@@ -19,7 +19,7 @@ from dpviz.io.limits import MAX_BYTES, MAX_ROWS, in_words
 from dpviz.io.options import ReadOptions
 from dpviz.io.tables.arrow import table_of_arrow
 from dpviz.io.tables.folder import FolderFile, files_in
-from dpviz.io.tables.read import PACKINGS, TEXTS, TYPED, WORKBOOKS, has_header_line, read_table
+from dpviz.io.tables.read import PACKINGS, TEXTS, TYPED_ENDINGS, WORKBOOKS, has_header_line, read_table
 from dpviz.io.text import ENCODINGS
 from dpviz.progress import Progress, Stop, watched
 from dpviz.rows.address import is_address, parse_address
@@ -42,7 +42,7 @@ def ask_file(work: Prepared) -> None:
     """The file is read once; a new widget then takes the old one's place, so that its bytes are freed."""
     reading = _ask_reading(work.role)
     count = st.session_state.setdefault("upload-count", 0)
-    endings = [ending.removeprefix(".") for ending in (*TEXTS, *WORKBOOKS, *TYPED, *PACKINGS)]
+    endings = [ending.removeprefix(".") for ending in (*TEXTS, *WORKBOOKS, *TYPED_ENDINGS, *PACKINGS)]
     kinds = "CSV, TSV, Excel, Parquet, Feather, Stata or SPSS, also packed (.gz, .zip, .zst)."
     most = max(1, min(MAX_BYTES >> 20, int(st.get_option("server.maxUploadSize"))))  # of tables, and of this server
     file = st.file_uploader("Table", endings, key=f"upload-{count}", max_upload_size=most, help=kinds)

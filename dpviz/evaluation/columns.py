@@ -67,8 +67,8 @@ def _of_bins(column: Column, n_missing: int, numbers: np.ndarray) -> ColumnLook:
 
 def _of_texts(column: Column, n_missing: int) -> ColumnLook:
     """The most frequent texts first."""
-    counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.texts))
+    counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.distinct_texts))
     order = np.argsort(-counts, kind="stable")[:MOST_BARS]
     shown = counts[order]
-    labels = tuple(column.texts[place] for place in order.tolist())
+    labels = tuple(column.distinct_texts[place] for place in order.tolist())
     return ColumnLook(column.name, column.n_rows, n_missing, labels, tuple(shown.tolist()), int(counts.sum() - shown.sum()))

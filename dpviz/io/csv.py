@@ -81,7 +81,9 @@ def read_lines(raw: bytes, options: ReadOptions) -> RawTable:
         rows, not_row_wise = _Rows(header, raw, options, n_lines + 1), _ALL_LINES
     marks = MARKS_OF.get(header.delimiter, Marks.UNKNOWN)
     columns = tuple(Column(name, packs=pack, marks=marks) for name, pack in zip(header.names, rows.packs, strict=True))
-    notes = (*notes, *header.notes, *lost_rows(rows.n_malformed, len(rows.left_out) - rows.n_malformed), *rows.doubts())
+    why = f"another number of cells than columns, a quote that is never closed, or over {LONGEST_LINE:,} letters"
+    lost = lost_rows(rows.n_malformed, len(rows.left_out) - rows.n_malformed, "line", why)
+    notes = (*notes, *header.notes, *lost, *rows.doubts())
     return RawTable(columns, options.title, notes, rows.n_malformed, tuple(rows.left_out), not_row_wise)
 
 
@@ -97,12 +99,10 @@ def _begin_with_names(header: Header, raw: bytes) -> bool:
     return is_quoted([*cells[0], *firsts]) and len(set(firsts)) == len(firsts) and not all(map(is_quoted, cells))
 
 
-def lost_rows(n_malformed: int, n_empty: int) -> Iterator[str]:
+def lost_rows(n_malformed: int, n_empty: int, unit: str = "row", why: str = "a value beyond the columns") -> Iterator[str]:
     """Notes for the owner about records that gave no row."""
     if n_malformed:
-        what = "1 line was" if n_malformed == 1 else f"{n_malformed:,} lines were"
-        why = "another number of cells than columns, a quote that is never closed, "
-        yield f"{what} left out: {why}or over {LONGEST_LINE:,} letters."
+        yield f"{n_malformed:,} {unit}{'s were' if n_malformed > 1 else ' was'} left out: {why}."
     if n_empty:
         yield f"Skipped {n_empty:,} row{'s'[: n_empty > 1]} without any value."
 

@@ -167,7 +167,7 @@ class Column:
             return self
         if self.typed is not None and not self.labels:
             return Column(self.name, numbers=np.where(missing, np.nan, self._values), is_own=True)
-        return Column.from_places(self.name, self.texts, np.where(missing, -1, self.codes)).with_marks(self.marks)
+        return Column.from_places(self.name, self.distinct_texts, np.where(missing, -1, self.codes)).with_marks(self.marks)
 
     def __repr__(self) -> str:
         """Its name; no cell, and no number of rows."""
@@ -198,13 +198,13 @@ class Column:
         return Column.from_places(self.name, shown, codes)._coded
 
     @property
-    def texts(self) -> tuple[str, ...]:
+    def distinct_texts(self) -> tuple[str, ...]:
         """Distinct texts, as `clean` makes them: in order of first appearance, numbers that came as such increasing. No marks."""
         return self._shown[0]
 
     @property
     def codes(self) -> np.ndarray:
-        """Shape (n_rows,), signed integers, read-only. Index into `texts`; below 0 for one of `MARKS`, -1 for no cell."""
+        """Shape (n_rows,), signed integers, read-only. Places among `distinct_texts`; below 0 one of `MARKS`, -1 no cell."""
         return self._shown[1]
 
     @property
@@ -238,20 +238,21 @@ class Column:
             return [cell or None for cell in self._cells()]
         if self.typed is not None:
             return [None if cell != cell else cell for cell in self.typed.tolist()]
-        texts = [*self.texts, *MARKS[:0:-1], None]
+        texts = [*self.distinct_texts, *MARKS[:0:-1], None]
         return [texts[code] for code in self.codes.tolist()]
 
     def written(self, mark: str = "") -> Iterator[str]:
         """Texts that hold a mark, as they are written, in order; some more than once."""
         if self.packs is None:
-            return (text for text in self.texts if mark in text)
+            return (text for text in self.distinct_texts if mark in text)
         return (cell.strip() for pack in self.packs if mark in pack for cell in pack.split("\0") if mark in cell)
 
     def counts_of(self, rows: np.ndarray) -> Counter[str]:
         """How often each text stands in these rows (bool). Private."""
         if self.packs is None or "_coded" in self.__dict__:
             codes, counts = np.unique(self.codes[rows], return_counts=True)
-            return Counter({self.texts[code]: count for code, count in zip(codes, counts.tolist(), strict=True) if code >= 0})
+            of_codes = zip(codes, counts.tolist(), strict=True)
+            return Counter({self.distinct_texts[code]: count for code, count in of_codes if code >= 0})
         found, start = Counter[str](), 0
         for pack in self.packs:
             end = start + pack.count("\0") + 1
@@ -267,7 +268,7 @@ class Column:
     @cached_property
     def dates(self) -> tuple[str, tuple[str, ...]] | None:
         """How most of its texts are written if they are days, and the others; None where they are none."""
-        return None if self.is_numeric else order_of_dates(self.texts)
+        return None if self.is_numeric else order_of_dates(self.distinct_texts)
 
     # --- numbers
 
@@ -282,7 +283,7 @@ class Column:
     @cached_property
     def text_numbers(self) -> np.ndarray:
         """`texts` as numbers, float64, NaN where a text is no number."""
-        found = parse_numbers(self.texts, self.marks)
+        found = parse_numbers(self.distinct_texts, self.marks)
         if self.fractions is None:
             return found
         is_known = (self.codes >= 0) & ~np.isnan(self.fractions)

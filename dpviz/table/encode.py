@@ -330,7 +330,7 @@ def _encode_column(column: Column, declared: Feature | Target) -> EncodedColumn:
         instead = declared.missing_as, declared.unknown_as
         return _categories(column, declared.categories, declared.groups, declared.missing_codes, *instead)
     if isinstance(declared, DateFeature):
-        texts, codes = column.texts, np.maximum(column.codes, -1)
+        texts, codes = column.distinct_texts, np.maximum(column.codes, -1)
         is_missing = np.append(Declared(dict.fromkeys(declared.missing_codes, 0)).find(texts) >= 0, True)
         numbers = np.where(is_missing, np.nan, np.append(declared.numbers(texts), np.nan))
         return _numbers(column.name, numbers[codes], is_missing[codes], declared)

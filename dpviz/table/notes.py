@@ -190,51 +190,51 @@ def column_notes(column: Column, left_out: Sequence[int] = ()) -> Iterator[Note]
     if column.typed is not None and not column.labels:
         yield from _number_notes(column.name, column.text_numbers, column.numbers())
         return
-    values, missing = column.numbers_and_missing()
+    texts, (values, missing) = column.distinct_texts, column.numbers_and_missing()
     numbers = ~np.isnan(values)
     others = ~(numbers | missing)
     yield from decimal_notes(column)
     if numbers.any() and others.any():
-        example = tuple(column.texts[column.codes[flags.argmax()]] for flags in (numbers, others))
+        example = tuple(texts[column.codes[flags.argmax()]] for flags in (numbers, others))
         yield from _mixed_notes(column, example, record_of(int(others.argmax()), left_out))
     elif numbers.any():
         yield from _number_notes(column.name, np.unique(values[numbers]), values)
-        if any(map(is_code, column.texts)):
+        if any(map(is_code, texts)):
             yield Doubt("Some cells are written as codes are (042, 5E1): as numbers 042 and 42 would be the same.")
     elif column.dates:
         order, rest = column.dates
-        if order == "dmy" and all(date_of(text, "mdy") for text in column.texts if text not in rest):
+        if order == "dmy" and all(date_of(text, "mdy") for text in texts if text not in rest):
             yield Doubt(
                 "Dates may have the day or the month first, and the day was taken to be first: correct the order if it is not."
             )
-        if len({mark for text in column.texts if text not in rest for mark in _MARK_OF_DATE.findall(text)}) > 1:
+        if len({mark for text in texts if text not in rest for mark in _MARK_OF_DATE.findall(text)}) > 1:
             yield Doubt("Dates are written with several marks, so perhaps in several orders: write all of them alike.")
         if rest:
             what = "Some texts among dates are none in the order of the others, and a proposal counts them as missing"
             yield Doubt(f"{what}: write all dates alike, or declare what they mean.", example=f"For example {rest[0]!r}.")
     elif others.any():
-        texts = column.texts[:_MOST_LOOKED_AT]
-        kind, count = Counter(map(kind_beside_numbers, texts)).most_common(1)[0]
-        are_codes = kind == UNIT and (count <= _FEW_UNITS or len({text.lstrip(_OF_NUMBERS) for text in texts}) > _MOST_UNITS)
-        if kind in IN_OTHER_FORM and count * 2 > len(texts) and not are_codes:
-            place = [kind_beside_numbers(text) == kind for text in texts].index(True)
+        some = texts[:_MOST_LOOKED_AT]
+        kind, count = Counter(map(kind_beside_numbers, some)).most_common(1)[0]
+        are_codes = kind == UNIT and (count <= _FEW_UNITS or len({text.lstrip(_OF_NUMBERS) for text in some}) > _MOST_UNITS)
+        if kind in IN_OTHER_FORM and count * 2 > len(some) and not are_codes:
+            place = [kind_beside_numbers(text) == kind for text in some].index(True)
             row = record_of(int((column.codes == place).argmax()), left_out)
             what = f"Most texts, first in row {row:,}, are of the kind “{kind}”, which is not read"
             yield Doubt(f"{what}: write 12.5, or a date as 2024-03-01.", _help_of([kind]))
-        elif _FEWEST_IDENTIFIERS < len(column.texts) < others.sum() < _FEWEST_REPEATS * len(column.texts):
+        elif _FEWEST_IDENTIFIERS < len(texts) < others.sum() < _FEWEST_REPEATS * len(texts):
             yield Doubt(
                 "Texts that hardly repeat, as identifiers and free text do: leave the column out, or say that it names a person."
             )
-    if not numbers.any() and len(column.texts) <= _MOST_SPELLINGS and (words := sorted(filter(is_no_value, column.texts))):
+    if not numbers.any() and len(texts) <= _MOST_SPELLINGS and (words := sorted(filter(is_no_value, texts))):
         listed = ", ".join(map(repr, words[:_MOST_LISTED]))
         yield Note(f"{listed} is a category unless it is declared as a missing code.")
-    yield from _spelling_notes(column.texts)
+    yield from _spelling_notes(texts)
 
 
 def _mixed_notes(column: Column, example: tuple[str, ...], first: int) -> Iterator[Note]:
     """Of numbers beside other texts, which begin in this row: a warning where most are numbers."""
-    counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.texts))
-    cells = zip(column.texts, column.text_numbers.tolist(), counts.tolist(), strict=True)
+    counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.distinct_texts))
+    cells = zip(column.distinct_texts, column.text_numbers.tolist(), counts.tolist(), strict=True)
     others = {text: count for text, number, count in cells if np.isnan(number)}
     if all(map(is_no_value, others)):
         listed = ", ".join(map(repr, sorted(others)[:_MOST_LISTED]))
@@ -246,7 +246,7 @@ def _mixed_notes(column: Column, example: tuple[str, ...], first: int) -> Iterat
     what = "Holds numbers and text: a number only if such texts are missing codes."
     what = f"{what} They begin in row {first:,} and are: {_listed(kinds)}."
     quoted = f"For example {example[0]!r} and {example[1]!r}."
-    is_doubt = not IN_OTHER_FORM.isdisjoint(kinds) or len(others) * 2 < len(column.texts)
+    is_doubt = not IN_OTHER_FORM.isdisjoint(kinds) or len(others) * 2 < len(column.distinct_texts)
     yield (Doubt if is_doubt else Note)(what, _help_of(kinds), quoted)
 
 
@@ -394,7 +394,7 @@ def has_total(columns: Sequence[Column]) -> bool:
             if sums[-1] and _is_far_above(last, others):
                 return True
         elif column.typed is None and (code := column.codes[-1]) >= 0:
-            words = set(re.findall(r"[^\W\d_]+", column.texts[code].casefold()))
+            words = set(re.findall(r"[^\W\d_]+", column.distinct_texts[code].casefold()))
             says_so = words & _TOTALS and words <= _TOTALS | _BESIDE_TOTAL
             if says_so and np.count_nonzero(column.codes == code) == 1:
                 return True

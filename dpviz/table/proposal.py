@@ -106,41 +106,36 @@ def is_row_names(name: str) -> bool:
 
 def _unfit(column: Column) -> str:
     """Why the column cannot be a feature; empty when it can."""
+    texts, n_given = column.distinct_texts, len(column.codes) - column.n_missing
+    are_all_different = len(texts) > _FEWEST_ROWS_OF_AN_IDENTIFIER and len(texts) == n_given
     if is_row_names(column.name):
         return "names of rows, as pandas writes them"
-    if not column.texts:
+    if not texts:
         return "every cell is missing"
     if column.is_numeric:
-        texts = column.texts
-        if (
-            len(texts) > MAX_CATEGORIES
-            and len({*map(len, texts)}) == 1
-            and all(map(str.isdecimal, texts))
-            and min(texts)[0] == "0"
-        ):
+        has_one_width = len({*map(len, texts)}) == 1 and all(map(str.isdecimal, texts))
+        if len(texts) > MAX_CATEGORIES and has_one_width and min(texts)[0] == "0":
             return f"{len(texts):,} codes of {len(texts[0])} digits with zeros in front: an identifier"
         low, high = float(column.text_numbers.min()), float(column.text_numbers.max())
-        if max(-low, high) > MOST_EXACT and len(texts) == len(column.codes) - column.n_missing > _FEWEST_ROWS_OF_AN_IDENTIFIER:
+        if max(-low, high) > MOST_EXACT and are_all_different:
             return "numbers of so many digits, all different, that they are an identifier"
         if not math.isfinite(high - low):
             return "its numbers are too far apart"
         return "its numbers are too close together" if 0 < high - low < LEAST_WIDTH else ""
     if column.dates:
         return ""
-    if len(column.texts) > MAX_CATEGORIES:
+    if len(texts) > MAX_CATEGORIES:
         is_mixed = np.isnan(column.text_numbers).mean() < 0.5
         what = "numbers, if the texts among them are missing codes" if is_mixed else "an identifier or free text"
-        return f"{len(column.texts):,} different texts, more than {MAX_CATEGORIES:,}: {what}"
-    if len(column.texts) > _FEWEST_ROWS_OF_AN_IDENTIFIER and len(column.texts) == len(column.codes) - column.n_missing:
-        return "a different text in every row: an identifier or free text"
-    return ""
+        return f"{len(texts):,} different texts, more than {MAX_CATEGORIES:,}: {what}"
+    return "a different text in every row: an identifier or free text" if are_all_different else ""
 
 
 def feature_for(column: Column) -> Feature:
     """The feature that fits these cells; its range holds no numbers that may be codes for missing cells (`codes_apart`)."""
     if column.dates:
         return _date(column, *column.dates)
-    is_coded = column.is_numeric and len(column.texts) <= MAX_CATEGORIES and any(map(is_code, column.texts))
+    is_coded = column.is_numeric and len(column.distinct_texts) <= MAX_CATEGORIES and any(map(is_code, column.distinct_texts))
     values = np.unique(column.text_numbers) if column.is_numeric and not is_coded else None
     if values is None or len(values) <= 2:
         return _categorical(column)
@@ -157,9 +152,9 @@ def _range(values: np.ndarray) -> tuple[float, float]:
 def _date(column: Column, order: str, others: tuple[str, ...]) -> DateFeature:
     """Days since the year of the first; the few texts that are no dates count as missing."""
     year = DateFeature(column.name, 1, 9999, part="year", order=order, missing_codes=others)
-    first = int(np.nanmin(year.numbers(column.texts)))
+    first = int(np.nanmin(year.numbers(column.distinct_texts)))
     rule = replace(year, part="days", since=f"{first:04d}-01-01", unit="")
-    days = rule.numbers(column.texts)
+    days = rule.numbers(column.distinct_texts)
     read = ("kind", "low", "high", "part", "order", "since", *(("missing_codes",) if others else ()))
     return replace(rule, low=float(np.nanmin(days)), high=float(np.nanmax(days)), read_from_data=read)
 
@@ -174,7 +169,7 @@ def _categorical(column: Column) -> CategoricalFeature:
 
 
 def _target(column: Column, task: Task | None, called: str) -> Target:
-    distinct = len(np.unique(column.text_numbers)) if column.is_numeric else len(column.texts)
+    distinct = len(np.unique(column.text_numbers)) if column.is_numeric else len(column.distinct_texts)
     if distinct < 2:
         what = "The target has only one value." if distinct else "The target has no value at all."
         raise SchemaError(what, field=called, remedy="Choose another column as the target.")
@@ -204,7 +199,7 @@ def _labels(column: Column) -> tuple[str, ...]:
     Truth values that are written in several ways are true and false, plain numbers their shortest form (of 1.0 and 1.00 it is 1).
     """
     ways = defaultdict[object, list[str]](list)
-    for text in column.texts:
+    for text in column.distinct_texts:
         number, plain = decimal_of(text), text.lower()
         ways[plain if plain in _TRUTHS else text if number is None else number].append(text)
     found = dict[str, None]()

@@ -54,7 +54,7 @@ class RawTable:
         """SHA-256 over names and cells, hexadecimal: equal for the same table, whatever schema it is read by. Private."""
         digest = hashlib.sha256()
         for column in self.columns:
-            digest.update(repr((column.name, column.texts)).encode())
+            digest.update(repr((column.name, column.distinct_texts)).encode())
             digest.update(np.maximum(column.codes, -1).astype(np.int32).data)
         return digest.hexdigest()
 

@@ -120,8 +120,8 @@ def of_codes(name: str, codes: np.ndarray, texts: Sequence[str], numbers: np.nda
 
 def of_column(column: Column, *, are_keys: bool = False) -> ColumnSum:
     """The sum of a column by its texts, for one that is read so; as keys they are no numbers, and there may be one per row."""
-    numbers = np.full(len(column.texts), np.nan) if are_keys else column.text_numbers
-    return of_codes(column.name, column.codes, column.texts, numbers)
+    numbers = np.full(len(column.distinct_texts), np.nan) if are_keys else column.text_numbers
+    return of_codes(column.name, column.codes, column.distinct_texts, numbers)
 
 
 def of_table(table: RawTable) -> TableSums:

@@ -185,7 +185,7 @@ def attempt(do: Callable[..., Any], *given: Any) -> Any:
 def is_whole(table: RawTable | None) -> None:
     for column in table.columns if table else ():
         assert len(column.codes) == table.n_rows
-        assert column.codes.max(initial=-1) < len(column.texts)
+        assert column.codes.max(initial=-1) < len(column.distinct_texts)
 
 
 def read_as_text(text: bytes) -> None:

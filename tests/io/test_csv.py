@@ -43,7 +43,7 @@ def outcome_of(make, *given):
 def test_a_plain_file_becomes_dictionary_encoded_columns():
     table = read_table(b"a,b\n1,x\n2,y\n 1 ,x\n")
     assert table.names == ("a", "b")
-    assert table.columns[0].texts == ("1", "2")
+    assert table.columns[0].distinct_texts == ("1", "2")
     assert table.columns[0].codes.tolist() == [0, 1, 0]
     assert table.columns[0].codes.dtype == np.int8, "as narrow as may be"
     assert not table.columns[0].codes.flags.writeable
@@ -164,7 +164,7 @@ def test_names_of_rows_are_read_where_every_line_has_one_cell_more_and_nothing_i
     text = "\n".join(lines).replace(",", mark).encode()
     with pytest.warns(ReadingWarning, match="Every line has one cell more than the first line.*Give the names of the columns"):
         table = read_table(text)
-    assert (table.names[1:], table.n_rows, table.columns[0].texts[0]) == (("age", "y"), 9, "r0")
+    assert (table.names[1:], table.n_rows, table.columns[0].distinct_texts[0]) == (("age", "y"), 9, "r0")
     assert "looked at all lines" in table.not_row_wise
     assert propose_schema(table, "y").feature_names == ("age",)
     schema = Schema((NumericFeature("age", 0, 9),), ClassTarget("y", ("n", "p")))
@@ -309,7 +309,7 @@ def test_arbitrary_bytes_are_a_table_or_a_dpviz_error(source):
         assert outcome.remedy
     else:
         assert all(len(column.codes) == outcome.n_rows for column in outcome.columns)
-        assert all(column.codes.max(initial=-1) == len(column.texts) - 1 for column in outcome.columns)
+        assert all(column.codes.max(initial=-1) == len(column.distinct_texts) - 1 for column in outcome.columns)
         if b'"' not in source and not source.startswith(b"\x1f"):  # no quote is open: a record is a line
             by_record = read_lines(source, BY_RECORD)
             assert (by_record.names, cells(by_record), by_record.left_out) == (outcome.names, cells(outcome), outcome.left_out)

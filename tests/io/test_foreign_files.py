@@ -159,7 +159,7 @@ def test_a_quote_after_a_backslash_is_part_of_its_cell_also_where_rows_are_predi
         data = "\n".join(["x,job,y", "2,plain,p", line, '3,"in quotes",p']).encode()
         for by_record in (False, True):
             table = read_asked(data, ReadOptions("rows", by_record=by_record))
-            assert table.column("job").texts == ("plain", cell, "in quotes")
+            assert table.column("job").distinct_texts == ("plain", cell, "in quotes")
         is_escaped = any("backslash" in note for note in table.notes)
         assert is_escaped == (line[2:3] == '"' and '\\"' in line and not line.endswith('\\",n'))
 
@@ -168,7 +168,7 @@ def test_a_line_that_a_backslash_spoils_is_left_out_alone_and_said_by_name():
     for line in ["1,a\\,b,n", '1,"a \\"b,n', '1,"a\\" b" c",n', "1,2,a\\,b,c\\,n"]:
         with pytest.warns(ReadingWarning, match="left out where a backslash stands before a quote or before what separates"):
             table = dpviz.read_table(f'x,job,y\n{line}\n2,ok,p\n3,"c \\"d\\"",n\n'.encode())
-        assert (table.column("job").texts, table.n_malformed) == (("ok", 'c "d"'), 1)
+        assert (table.column("job").distinct_texts, table.n_malformed) == (("ok", 'c "d"'), 1)
 
 
 # --- JSON
@@ -273,9 +273,9 @@ def test_a_long_cell_is_read_up_to_the_limit_of_a_line():
     for length in [131_071, 131_072, 131_073, 1_000_000, 3_900_000]:
         for quote in ["", '"']:
             table = dpviz.read_table(f"x,y\n1,{quote}{'a' * length}{quote}\n2,b\n".encode())
-            assert ([len(text) for text in table.column("y").texts], table.n_malformed) == ([length, 1], 0)
+            assert ([len(text) for text in table.column("y").distinct_texts], table.n_malformed) == ([length, 1], 0)
     table = dpviz.read_table(f"x,y\n1,{'a' * 4_000_000}\n2,b\n".encode())
-    assert table.column("y").texts == ("b",)
+    assert table.column("y").distinct_texts == ("b",)
     assert "4,000,000 letters" in table.notes[0]
 
 
@@ -296,4 +296,4 @@ def test_letters_of_another_encoding_are_doubted(tmp_path):
                     encode(path, schema)
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
-                assert dpviz.read_table(path, encoding=encoding).column("town").texts == ("Bern", town)
+                assert dpviz.read_table(path, encoding=encoding).column("town").distinct_texts == ("Bern", town)

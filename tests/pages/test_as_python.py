@@ -179,7 +179,7 @@ def test_lines_for_a_file_run_and_names_from_strangers_end_no_text(tmp_path, mon
     monkeypatch.chdir(tmp_path)
     dpviz.save_schema(bundled().schema, "my-clinic.schema.json")
     columns = bundled().table.columns
-    lines = [",".join(column.texts[column.codes[row]] for column in columns) for row in range(60)]
+    lines = [",".join(column.distinct_texts[column.codes[row]] for column in columns) for row in range(60)]
     Path("My clinic.csv").write_text("\n".join((",".join(bundled().table.names), *lines, "")), encoding="utf-8")
     assert ran(as_python.data(RowsRead(None, "My clinic.csv")))["table"].n_rows == 60
     name = "a'); import os\nos.remove('x') #\u202e.csv"

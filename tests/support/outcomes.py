@@ -13,7 +13,7 @@ from dpviz.table.raw import RawTable
 
 def cells(table: RawTable) -> list[list[str | None]]:
     """Rows as they can be read back; None for missing."""
-    columns = [[column.texts[code] if code >= 0 else None for code in column.codes] for column in table.columns]
+    columns = [[column.distinct_texts[code] if code >= 0 else None for code in column.codes] for column in table.columns]
     return [list(row) for row in zip(*columns, strict=True)]
 
 

@@ -49,20 +49,20 @@ def test_a_cell_is_the_same_number_and_text_beside_any_others(marks):
             read = [one.numbers_and_missing(codes) for one in alone]
             np.testing.assert_array_equal(values, np.concatenate([numbers for numbers, _ in read]))
             np.testing.assert_array_equal(missing, np.concatenate([flags for _, flags in read]))
-            texts = [column.texts[code] if code >= 0 else code for code in column.codes.tolist()]
-            assert texts == [one.texts[0] if one.texts else one.codes[0] for one in alone]
+            texts = [column.distinct_texts[code] if code >= 0 else code for code in column.codes.tolist()]
+            assert texts == [one.distinct_texts[0] if one.distinct_texts else one.codes[0] for one in alone]
 
 
 @pytest.mark.slow
 def test_a_table_of_text_imports_no_library_of_tables_and_one_without_cells_is_read():
     code = (
-        "import sys, dpviz; rows = dpviz.read_table(b'a,y\\n1,n\\n2,p\\n'); rows.column('a').numbers(); rows.column('y').texts;"
+        "import sys, dpviz; rows = dpviz.read_table(b'a,y\\n1,n\\n2,p\\n'); rows.column('a').numbers(); rows.column('y').codes;"
         "print('pandas' in sys.modules, 'pyarrow' in sys.modules)"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert found.stdout.split() == ["False", "False"]
     values, missing = Column("x", packs=[]).numbers_and_missing()
-    assert (values.shape, missing.shape, Column("x", packs=[]).texts) == ((0,), (0,), ())
+    assert (values.shape, missing.shape, Column("x", packs=[]).distinct_texts) == ((0,), (0,), ())
 
 
 # --- a fingerprint is the one that registers hold
@@ -89,7 +89,7 @@ def test_texts_in_order_of_appearance_and_numbers_in_increasing_order_by_their_s
     distinct = sorted({value + 0.0 for value in values if not np.isnan(value)})
     codes = [-1 if np.isnan(value) else distinct.index(value) for value in values]
     said, found = Column("x", tuple(map(canonical_number, distinct)), np.array(codes, np.int32)), np.array(values, float)
-    assert Column("x", numbers=found).texts == said.texts
+    assert Column("x", numbers=found).distinct_texts == said.distinct_texts
     assert RawTable((Column("x", numbers=found),)).fingerprint == RawTable((said,)).fingerprint
 
 
@@ -98,7 +98,7 @@ def test_moments_are_told_by_the_clock_of_their_zone_by_name_or_by_offset(zone):
     for unit in ("s", "ms", "us", "ns"):
         cells = pa.array([1_700_000_000, -1, 0, None], pa.timestamp("s", zone)).cast(pa.timestamp(unit, zone))
         for column in (Column.from_values("t", cells), Column.from_values("t", cells.dictionary_encode())):
-            found = [column.texts[code] if code >= 0 else "" for code in column.codes.tolist()]
+            found = [column.distinct_texts[code] if code >= 0 else "" for code in column.codes.tolist()]
             assert found == [text_of(moment) for moment in cells.to_pylist()]
 
 

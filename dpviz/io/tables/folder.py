@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from dpviz.errors import DpvizError, TableError
-from dpviz.io.tables.read import PACKINGS, TEXTS, TYPED, WORKBOOKS, has_header_line, read_table
+from dpviz.io.tables.read import PACKINGS, TEXTS, TYPED_ENDINGS, WORKBOOKS, has_header_line, read_table
 from dpviz.table.raw import RawTable
 
-_ENDINGS = (*TEXTS, *WORKBOOKS, *TYPED, *PACKINGS)
+_ENDINGS = (*TEXTS, *WORKBOOKS, *TYPED_ENDINGS, *PACKINGS)
 
 
 @dataclass(frozen=True)

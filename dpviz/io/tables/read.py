@@ -24,7 +24,7 @@ _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 TEXTS = (".csv", ".tsv", ".tab", ".txt")
 WORKBOOKS = EXCEL.endings
 #: Endings of files that hold the names and types of their columns.
-TYPED = tuple(ending for format in FORMATS if format is not EXCEL for ending in format.endings)
+TYPED_ENDINGS = tuple(ending for format in FORMATS if format is not EXCEL for ending in format.endings)
 #: First bytes of a packed file -> the ending of its name.
 _PACKED = {GZIP: ".gz", b"\x28\xb5\x2f\xfd": ".zst", ZIP: ".zip"}
 PACKINGS = tuple(_PACKED.values())
@@ -122,7 +122,7 @@ def has_header_line(file_name: str) -> bool:
     file_name = file_name.lower()
     for packing in PACKINGS:
         file_name = file_name.removesuffix(packing)
-    return not file_name.endswith(TYPED)
+    return not file_name.endswith(TYPED_ENDINGS)
 
 
 def _format_of(file_name: str, raw: bytes, *, by_name: bool) -> Format | None:
@@ -137,7 +137,7 @@ def _format_of(file_name: str, raw: bytes, *, by_name: bool) -> Format | None:
     if raw.startswith(_OLD_OFFICE):
         _refuse_old_office(raw)
     format = next((one for one in FORMATS if raw.startswith(one.starts)), None)
-    if format is None and (ending := next(filter(file_name.lower().endswith, (*TYPED, *WORKBOOKS)), "")):
+    if format is None and (ending := next(filter(file_name.lower().endswith, (*TYPED_ENDINGS, *WORKBOOKS)), "")):
         what = f"This is no {ending} file, though its name says so, or it is damaged."
         raise TableError("damaged", what, remedy="Save it again in its own program, or correct the ending of its name.")
     if format in (None, EXCEL):

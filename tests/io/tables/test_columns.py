@@ -101,7 +101,7 @@ def test_a_column_of_any_type_is_its_texts(kind):
 
 
 def texts_of(column: Column) -> list[str | None]:
-    return [column.texts[code] if code >= 0 else None for code in column.codes]
+    return [column.distinct_texts[code] if code >= 0 else None for code in column.codes]
 
 
 @pytest.mark.parametrize("kind", [pa.float64(), pa.float32(), pa.int64(), pa.uint8(), pa.string()], ids=str)
@@ -140,7 +140,7 @@ def test_numbers_are_kept_small_are_not_copied_within_their_range_and_are_classe
     table = read_table(parquet_of(columns))
     assert [table.column(name).typed.dtype.itemsize for name in "nm"] == [1, 4]
     assert (table.column("n").numbers().tolist(), table.column("n").numbers().dtype) == ([0, 100, 200], np.float64)
-    assert table.column("m").texts == ("-1", "3", "40000")
+    assert table.column("m").distinct_texts == ("-1", "3", "40000")
     data = encode(table, Schema((NumericFeature("x", 0, 4),), ClassTarget("y", ("0", "1"))))
     assert (data.target.tolist(), data.columns[0].tolist()) == ([1, 0, 1], [1, 2, 3.5])
     assert np.shares_memory(data.columns[0], table.column("x").numbers())
