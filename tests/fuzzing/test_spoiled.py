@@ -126,8 +126,6 @@ TABLES = (
     "age|colour|y\n1|red|n\n2|green|p\n".encode("utf-16"),
 )
 KINDS = [kind for kind in WRITERS if kind != "csv"]
-#: Forms that show what the document says about itself.
-PAGES = ["report", "svg"]
 
 
 @cache
@@ -225,15 +223,11 @@ def predict(text: bytes | str) -> None:
         assert found is None or (len(found) == data.n_rows and np.isfinite(np.asarray(found, dtype=float)).all())
 
 
-def write_in(forms: list[str], text: str) -> None:
-    """A model is read back with what is said about it, and written in these forms."""
-    for name in forms:
+def write_everywhere(text: str) -> None:
+    """A model is read back with what is said about it, and written in every form."""
+    for name in set(export_names()) - {"duckdb"}:
         attempt(export, name, text)
     attempt(result_from_json, text)
-
-
-def write_everywhere(text: str) -> None:
-    write_in([name for name in export_names() if name != "duckdb"], text)
 
 
 def as_bytes(documents: tuple[Any, ...]) -> tuple[bytes, ...]:
@@ -267,17 +261,6 @@ def test_what_is_spoiled_is_refused_in_words_or_used(kind: str, share: str) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.verify
-@pytest.mark.parametrize("kind", KINDS)
-@given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
-@settings(max_examples=300, **FUZZ)
-def test_one_bit_more_or_less_is_refused_in_words_or_read(kind: str, place: float, bit: int) -> None:
-    content = bytearray(files(kind)[2])
-    content[int(place * len(content))] ^= 1 << bit
-    read_as_file(bytes(content))
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(("place", "bit"), [(624, 0), (625, 3), (53, 0), (926, 0)])
 def test_a_damaged_entry_or_length_of_a_parquet_file_ends_nothing(place: int, bit: int) -> None:
     """Arrow's reader of these entries ended the process; columns of other lengths were read beside each other."""
@@ -300,19 +283,6 @@ def test_no_byte_of_an_spss_file_ends_the_process() -> None:
 def test_every_kind_of_model_has_a_document() -> None:
     assert {"tree", "constant", "linear", "packed-forest"} <= {document["kind"] for document in dicts(models())}
     assert all(attempt(model_from_json, text) for text in models())
-
-
-@pytest.mark.slow
-@pytest.mark.verify
-@pytest.mark.parametrize(
-    "name", ["learner", "privacy", "versions", "schema", "kind", "test_report", "register", "noise", "person"]
-)
-def test_an_entry_of_the_wrong_kind_is_refused_in_words_or_written(name: str) -> None:
-    for instead in ([], None, "x", 1, {"name": []}):
-        write_in(PAGES, json.dumps({**one_model(), name: instead}))
-        if isinstance(one_model().get(name), dict) and name != "test_report":
-            for inner in one_model()[name]:
-                write_in(PAGES, json.dumps({**one_model(), name: {**one_model()[name], inner: instead}}))
 
 
 @pytest.mark.slow

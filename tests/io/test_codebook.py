@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dpviz
@@ -15,8 +15,9 @@ from dpviz.io.codebook import codes_in, groups_in, groups_text, list_text, read_
 from dpviz.io.samples import load_sample, samples
 from dpviz.io.schemas import save_schema
 from dpviz.table.column_draft import ColumnDraft
-from dpviz.table.dates import ORDERS, PARTS, DateFeature
-from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+from dpviz.table.dates import DateFeature
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
+from tests.support.schemas import schemas
 
 SCHEMA = Schema(
     (
@@ -86,45 +87,7 @@ labels = st.text(letters, min_size=1, max_size=8).map(str.strip).filter(bool)
 numbers = st.floats(-1e6, 1e6).map(lambda number: round(number, 3))
 
 
-@st.composite
-def schemas(draw) -> Schema:
-    def lists(least=0):
-        return tuple(draw(st.lists(labels, min_size=least, max_size=4, unique=True)))
-
-    def categorical(name):
-        categories = lists(1)
-        one = st.none() | st.sampled_from(categories)
-        pairs = tuple((text, draw(st.sampled_from(categories))) for text in lists() if text not in categories)
-        return CategoricalFeature(name, categories, draw(one), draw(one), missing_codes=lists(), groups=pairs)
-
-    def numeric(name):
-        low, high = sorted((draw(numbers), draw(numbers)))
-        unit, whole = draw(st.just("") | labels), draw(st.booleans())
-        return NumericFeature(name, low, high, unit=unit, missing_codes=lists(), whole=whole)
-
-    def date(name):
-        day = draw(st.dates()).isoformat()
-        part, order = draw(st.sampled_from(sorted(PARTS))), draw(st.sampled_from(ORDERS))
-        return DateFeature(name, 1, 7, part=part, order=order, since=day if part == "days" else "1970-01-01")
-
-    def classes(name):
-        return ClassTarget(name, lists(2))
-
-    def number(name):
-        low, high = sorted((draw(numbers), draw(numbers)))
-        return NumericTarget(name, low, high, missing_codes=lists())
-
-    first, second, goal, person = draw(st.lists(labels, min_size=4, max_size=4, unique=True))
-    kinds = st.sampled_from([categorical, numeric, date])
-    try:
-        features = (draw(kinds)(first), draw(kinds)(second))
-        return Schema(features, draw(st.sampled_from([classes, number]))(goal), person=draw(st.none() | st.just(person)))
-    except SchemaError:
-        assume(False)
-        raise
-
-
-@given(schemas())
+@given(schemas(labels, numbers, all_declared=True))
 def test_a_codebook_of_any_schema_declares_it_again(schema):
     names = [column.name for column in (*schema.features, schema.target)] + [schema.person] * (schema.person is not None)
     assert dpviz.import_codebook(dpviz.codebook_template(names, schema).encode()) == schema

@@ -205,16 +205,6 @@ def test_a_cell_is_the_category_that_it_spells(categories, of_cells):
     assert codes(of_cells, categories) == [*of_cells.values()]
 
 
-ALIKE = ["042", "42", "42.0", "4.2e1", "5E1", "50", "NA", "true", "TRUE", "é", "e\u0301"]
-
-
-@given(st.permutations(ALIKE), st.integers(1, 6), st.data())
-def test_a_declared_category_is_met_by_its_own_text(categories, count, data):
-    declared = tuple(dict.fromkeys(clean(text) for text in categories[:count]))
-    text = data.draw(st.sampled_from(declared))
-    assert codes([text], declared) == [declared.index(text)]
-
-
 def test_columns_follow_the_schema_others_are_named_and_the_table_stays_as_it_is():
     raw = replace(table(a=["1", "2"], b=["3", "4"], c=["5", "6"], y=["n", "p"]), n_malformed=7, not_row_wise="a reason")
     data = encode(raw, Schema((NumericFeature("c", 0, 9), NumericFeature("a", 0, 1)), TARGET))
@@ -232,15 +222,6 @@ def test_columns_follow_the_schema_others_are_named_and_the_table_stays_as_it_is
 def test_zero_has_one_fingerprint():
     plain, negative = (encoded([zero, "1"], NumericFeature("x", zero_low, 1)) for zero, zero_low in (("0", 0.0), ("-0.0", -0.0)))
     assert plain.fingerprint == negative.fingerprint
-
-
-NUMBERS = {"1": 1, " -2.5 ": -2.5, "1,5": 1.5, "1e3": 1000, "1,234,567": 1_234_567}
-NUMBERS |= dict.fromkeys(("1,234", "1_000", "", "inf", "nan"), np.nan)
-
-
-def test_a_text_is_a_number_alone_as_among_others():
-    for others in ([], ["x"], ["2,5"], ["3"]):
-        np.testing.assert_equal([parse_numbers([text, *others])[0] for text in NUMBERS], [*NUMBERS.values()])
 
 
 # --- numbers as people type them

@@ -9,7 +9,6 @@ import re
 import tracemalloc
 import zipfile
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import openpyxl
@@ -119,24 +118,9 @@ def test_a_package_that_is_missing_an_archive_of_several_files_and_a_password_ar
 BOMB = b"a,b\n" + b"0" * 30_000_000
 
 
-def excel_bomb() -> bytes:
-    file = io.BytesIO(excel_bytes(ROWS))
-    with zipfile.ZipFile(file, "a", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("xl/more.xml", b" " * 30_000_000)
-    return file.getvalue()
-
-
 @pytest.mark.slow
 def test_unpacking_stops_at_the_limit():
-    for make in [
-        lambda: gzip.compress(BOMB),
-        lambda: zip_bytes({"a.csv": BOMB}),
-        lambda: zstd_bytes(BOMB),
-        excel_bomb,
-        lambda: parquet_of(a=pa.array(["x" * 30_000 + str(k) for k in range(100)]), b=pa.array(range(100))),
-        lambda: parquet_of(a=pa.nulls(800_000), b=pa.nulls(800_000)),
-    ]:
-        packed = make()
+    for packed in (gzip.compress(BOMB), zip_bytes({"a.csv": BOMB}), zstd_bytes(BOMB)):
         tracemalloc.start()
         try:
             read_table(packed, max_bytes=1_000_000)
@@ -234,14 +218,6 @@ def test_dates_beyond_the_calendar_spoil_their_own_cell():
     assert cells(read_table(saved(book))) == [[None, "1"], ["2", "2"]]
     far = parquet_of(a=pa.array([10**9, 0], pa.date32()), b=pa.array([1, 2]))
     assert cells(read_table(far)) == [["\ufffd", "1"], ["1970-01-01", "2"]]
-
-
-def test_a_spoiled_dictionary_is_refused_before_its_offsets_are_followed():
-    content = WRITERS["feather"](drawn_rows(2, 16), Path())
-    for place in range(500, 600):
-        spoiled = bytearray(content)
-        spoiled[place] ^= 1 << 4
-        said_about(bytes(spoiled))  # a crash would end the tests
 
 
 # --- files with types
