@@ -9,8 +9,6 @@ import pytest
 
 import dpviz
 from dpviz.errors import TableError
-from dpviz.io.options import ReadOptions
-from dpviz.io.tables.read import read_asked
 
 SCHEMA = dpviz.Schema((dpviz.NumericFeature("x", 0, 10),), dpviz.ClassTarget("y", ("n", "p")))
 
@@ -44,18 +42,3 @@ def test_titles_above_declared_names_are_left_out_of_a_sheet_as_of_text(above):
     assert dpviz.encode(workbook(rows), SCHEMA).columns[0].tolist() == [1, 2]
     text = "\n".join(",".join(str(cell or "") for cell in row) for row in rows)
     assert dpviz.encode(text.encode(), SCHEMA).columns[0].tolist() == [1, 2]
-
-
-@pytest.mark.parametrize("ending", ["dta", "sav"])
-def test_keys_of_stata_and_spss_keep_the_type_of_days_and_moments(ending, tmp_path):
-    pd, pyreadstat = pytest.importorskip("pandas"), pytest.importorskip("pyreadstat")
-    moments = pd.to_datetime(["2024-03-01 10:00", "2024-03-02 00:00", None])
-    frame = pd.DataFrame({"moment": moments, "day": [day.date() for day in moments[:2]] + [None], "x": [1.0, 2, 3]})
-    path = tmp_path / f"rows.{ending}"
-    getattr(pyreadstat, f"write_{ending}")(frame, str(path))
-    for name, kind in (("moment", "timestamp[us]"), ("day", "date32[day]")):
-        key = read_asked(path, ReadOptions(path.name, key=name)).key
-        assert str(key.type) == kind
-        assert [None if one is None else str(one) for one in key.to_pylist()] == [
-            None if one != one or one is None else str(one) for one in frame[name].tolist()
-        ]

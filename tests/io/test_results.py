@@ -6,9 +6,7 @@ import pytest
 
 import dpviz
 from dpviz.accounting.events import (
-    ApproximateDP,
     BoundedRange,
-    Free,
     Parallel,
     PureDP,
     RandomPartition,
@@ -22,7 +20,6 @@ from dpviz.errors import DocumentError, DpvizError, UnsupportedModel
 from dpviz.io.exports.contract import ExportInput
 from dpviz.io.results import result_from_json
 from dpviz.learners import learner_names, registry
-from dpviz.table.strict_json import parse_json, without_infinity
 from tests.support.fits import fitted
 from tests.support.tables import schema_of, table
 
@@ -62,34 +59,6 @@ def test_honest_leaves_the_private_test_and_a_release_come_back(tmp_path):
 
 STEP = Step(PureDP(0.5), "node", 0, mechanism="permute-and-flip")
 DRAW = Step(BoundedRange(0.5), "node", 0, mechanism="exponential mechanism")
-LEDGERS = [
-    STEP,
-    DRAW,
-    Sequential(()),
-    Sequential((STEP, Step(PureDP(0.1), "leaf", 1, mechanism="geometric"))),
-    Parallel((STEP, Sequential((STEP, STEP)), Parallel((STEP, Step(Free(), "split"))))),
-    Sequential(
-        (
-            STEP,
-            Parallel(tuple(Step(PureDP(0.01 * k), "leaf", 2, mechanism="Laplace") for k in range(30))),
-            Step.unbounded("exact counts", "leaf"),
-        )
-    ),
-    Sequential((STEP, RandomPartition((Sequential((STEP, Parallel((DRAW, STEP)))), DRAW), (0.875, 0.125)))),
-    RandomPartition((Sequential((STEP, STEP)), STEP), (0.5, 0.25), shared=True),
-    Sequential(
-        (Step(ApproximateDP(0.3, 1e-6), "model", mechanism="smooth"), Step(ApproximateDP(0.1, 1e-7), "model", mechanism="smooth"))
-    ),
-]
-
-
-def test_a_ledger_read_back_has_the_same_lines_and_the_same_sum():
-    for event in LEDGERS:
-        ledger = Ledger(event)
-        again = ledger_from(parse_json(json.dumps(without_infinity(ledger_entries(ledger)))), "ledger")
-        assert again.rows() == ledger.rows()
-        assert list(placed_steps(again.event)) == list(placed_steps(ledger.event))
-        assert again.guarantee == ledger.guarantee
 
 
 def test_assignments_of_a_document_are_read_as_they_were_or_refused():

@@ -13,11 +13,8 @@ from sklearn.tree import DecisionTreeClassifier
 import dpviz
 from dpviz import installation
 from dpviz.errors import DpvizError, UnknownName
-from dpviz.evaluation.paths import references, scored
-from dpviz.evaluation.resampling import resample
 from dpviz.installation import bundled
 from dpviz.io.samples import load_sample, samples
-from dpviz.learners import FitRequest
 from dpviz.table.encode import encode
 from dpviz.table.schema import ClassTarget, NumericFeature
 
@@ -77,20 +74,3 @@ def test_an_unknown_sample_is_named_with_the_nearest_and_a_missing_file_with_its
     monkeypatch.setattr(installation, "_IN_WHEEL", tmp_path)
     with pytest.raises(DpvizError, match=r"loans\.csv\.gz: A file of dpviz is missing\. Install dpviz again\."):
         load_sample("loans")
-
-
-@pytest.mark.slow
-def test_the_first_sample_has_a_row_a_person_and_shows_what_epsilon_costs_at_its_depth() -> None:
-    """From what a constant reaches up to an ordinary tree, each a point better than the one before; means of 20 reruns."""
-    first = samples()[0]
-    data = encode(*load_sample(first.name))
-    assert first.depth is not None
-    assert data.rows_per_person is None
-    train, test = data.split(0.2, seed=0)
-    lines = references(train, test, max_depth=first.depth)
-    reached = [lines["constant"]]
-    for epsilon in (0.03, 0.1, 0.3, 1.0, 3.0):
-        request = FitRequest.of("pf-tree", epsilon=epsilon, max_depth=first.depth, depth=first.depth)
-        models = resample(request, train, draws=20, seed=0).models
-        reached.append(float(np.mean([scored(model, train, test) for model in models])))
-    assert np.diff([*reached, lines["ordinary tree"]]).min() > 0.01

@@ -70,11 +70,3 @@ def test_in_every_encoding_a_line_feed_stands_for_itself_alone_and_others_are_re
     for encoding in ENCODINGS:
         assert all(bytes([byte, 10]).decode(encoding, "replace").endswith("\n") for byte in range(256))
         assert all(b"\n" not in chr(code).encode(encoding, "ignore") for code in range(11, 0x3000))
-
-
-def test_without_a_header_the_first_bytes_decide_nothing(tmp_path):
-    for start in (b"PK\x03\x04", b"\x1f\x8b", b"\xff\xfe", b"%PDF"):
-        assert cells(read_table(start + b",1\nx,2\n", names=["a", "b"]))[1] == ["x", "2"]
-    packed = tmp_path / "t.csv.gz"
-    packed.write_bytes(gzip.compress(b"1,2\n"))
-    assert cells(read_table(packed, names=["a", "b"])) == [["1", "2"]]

@@ -16,7 +16,7 @@ import numpy as np
 from dpviz.errors import TableError
 from dpviz.io.csv import check_names
 from dpviz.io.options import ReadOptions, redact_errors
-from dpviz.io.tables.arrow import Facts, labelled, with_type
+from dpviz.io.tables.arrow import Facts, labelled
 from dpviz.table.cells import canonical_number, clean, text_of
 
 _CELLS_AT_ONCE = 5_000_000
@@ -41,13 +41,6 @@ class _File:
     def text(self, letters: str) -> str:
         """A text whose bytes were read as letters."""
         return letters.encode(_BYTES, "replace").decode(self.encoding, "replace")
-
-    def dates(self, format: str, column: Any) -> Any:
-        """A schema of one column with the type that its dates or moments have in the file, though they come as texts."""
-        import pyarrow as pa
-
-        has_time = format.lstrip("%-").lower().startswith("tc") if self.is_stata else "TIME" in format or "HMS" in format
-        return pa.schema([(column.column_names[0], pa.timestamp("us") if has_time else pa.date32())])
 
     def moment(self, format: str, number: float) -> str | None:
         """The date or moment of a number; None where its column holds none."""
@@ -101,12 +94,7 @@ def _columns(file: _File, options: ReadOptions) -> Iterator[Any]:
         for name in some:
             labels = about.variable_value_labels.get(name, {})
             kind, format = about.readstat_variable_types[name], about.original_variable_types[name]
-            column = _column(file, name, cells.pop(name), labels, kind, format)
-            yield (
-                column
-                if file.moment(format, 0.0) is None or kind == "string"
-                else with_type(column, file.dates(format, column), options)
-            )
+            yield _column(file, name, cells.pop(name), labels, kind, format)
 
 
 def _limit(about: Any, options: ReadOptions) -> int:

@@ -91,7 +91,17 @@ def test_names_may_be_given_where_a_file_has_none_and_its_first_bytes_then_decid
     path = tmp_path / "t.parquet"
     path.write_bytes(parquet_bytes(ROWS))
     assert problem(path, names=["a", "b"]).code == "names"
-    for start in (b"PAR1", b"PK\x03\x04", b"\x1f\x8b", b"ARROW1", b"<stata_dta>", b"$FL2", b"\xd0\xcf\x11\xe0"):
+    for start in (
+        b"PAR1",
+        b"PK\x03\x04",
+        b"\x1f\x8b",
+        b"ARROW1",
+        b"<stata_dta>",
+        b"$FL2",
+        b"\xd0\xcf\x11\xe0",
+        b"\xff\xfe",
+        b"%PDF",
+    ):
         assert cells(read_table(start + b",1\nx,2\n", names=["a", "b"]))[1] == ["x", "2"]
     assert all(map(has_header_line, ("t.csv", "t.TSV.gz", "t.xlsx", "t.zip", "t")))
     assert not any(map(has_header_line, ("t.Parquet", "t.dta.zst", "t.sav", "t.feather")))
