@@ -36,7 +36,6 @@ GROUPS = {
         "import_codebook",
         "codebook_template",
         "load_schema",
-        "save_schema",
         "encode",
         "encode_large",
     ),

@@ -159,7 +159,6 @@ def asked_of_the_library(rows: Any) -> dict[str, Callable[[], Any]]:
         "train_federated": lambda: dpviz.train_federated([rows, rows], epsilon=1, public_seed=0, seed=0),
         "load_result": lambda: dpviz.load_result(rows),
         "load_schema": lambda: dpviz.load_schema(rows),
-        "save_schema": lambda: dpviz.save_schema(rows, "/nowhere/schema.json"),
         "model_from_json": lambda: dpviz.model_from_json(rows),
         "import_codebook": lambda: dpviz.import_codebook(rows),
         "codebook_template": lambda: dpviz.codebook_template(rows),

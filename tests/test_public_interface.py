@@ -20,7 +20,7 @@ CSV = b"age,colour,income\n" + b"".join(
 )
 
 PROMISED = {
-    "read_table", "propose_schema", "load_sample", "load_schema", "save_schema", "encode", "encode_large",
+    "read_table", "propose_schema", "load_sample", "load_schema", "encode", "encode_large",
     "fit", "learner_names", "model_from_json", "exact_trace", "train_federated", "stream_of", "train_on_stream", "Stream",
     "CategoricalFeature", "NumericFeature", "ClassTarget", "NumericTarget", "Schema", "FitResult", "ExactTrace",
     "PrivacyLoss", "DpvizError", "EncodedDataset", "FitRequest", "Parameter", "RawTable", "Register", "TestReport",
@@ -58,7 +58,7 @@ def test_the_walk_from_a_file_to_a_file(tmp_path):
     path.write_bytes(CSV)
     read = dpviz.read_table(path)
     schema = dpviz.propose_schema(read, target="income").declare("age", low=18, high=90)
-    dpviz.save_schema(schema, tmp_path / "people.schema.json")
+    schema.save(tmp_path / "people.schema.json")
     assert dpviz.load_schema(tmp_path / "people.schema.json") == schema
     data = dpviz.encode(read, schema)
     assert (data.n_rows, data.n_features, data.report.rows_kept) == (600, 2, 600)

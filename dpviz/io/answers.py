@@ -100,17 +100,14 @@ def _texts_of(keys: Any) -> list[Any]:
         return [None if key is None else repr(key) for key in keys.to_pylist()]
     if types.is_duration(kind):
         digits = {"s": 0, "ms": 3, "us": 6, "ns": 9}[kind.unit]
-        return [None if key is None else _seconds(key, digits) for key in keys.cast(pa.int64()).to_pylist()]
+        counts = (None if key is None else Decimal(key) for key in keys.cast(pa.int64()).to_pylist())
+        return [None if key is None else format(key.scaleb(-digits, Context(prec=20)), "f") for key in counts]
     if types.is_timestamp(kind) and (offset := utc_offset(kind.tz)):
         return [None if key is None else key + offset for key in local_moments(keys).cast(pa.string()).to_pylist()]
     if not (is_text(kind) or types.is_fixed_size_binary(kind)):
         return keys.cast(pa.string()).to_pylist()  # type: ignore[no-any-return]
     letters = keys if types.is_fixed_size_binary(kind) else keys.cast(pa.large_binary())
     return [None if key is None else key.decode("utf-8", "replace") for key in letters.to_pylist()]
-
-
-def _seconds(count: int, digits: int) -> str:
-    return format(Decimal(count).scaleb(-digits, Context(prec=20)), "f")
 
 
 # --- CSV

@@ -194,12 +194,10 @@ def codebook_template(names: Iterable[str], schema: Schema | None = None) -> str
 def codebook_text(columns: Iterable[ColumnDraft], target: str | None, person: str | None) -> str:
     """What descriptions of columns declare, complete or not, as CSV. What was read from the data is left empty."""
     lines = [_line(column, {target: "target", person: "person"}.get(column.name)) for column in columns]
-    return csv_text(COLUMNS, [[_kept(line.get(column)) for column in COLUMNS] for line in lines])
-
-
-def _kept(cell: Any) -> Any:
-    """The cell with one more apostrophe where reading would take away its own."""
-    return f"'{cell}" if isinstance(cell, str) and unguarded(cell) != cell else cell
+    cells = [[line.get(column) for column in COLUMNS] for line in lines]
+    for line in cells:  # one more apostrophe where reading would take away its own
+        line[:] = (f"'{cell}" if isinstance(cell, str) and unguarded(cell) != cell else cell for cell in line)
+    return csv_text(COLUMNS, cells)
 
 
 def _line(column: ColumnDraft, role: str | None) -> dict[str, Any]:

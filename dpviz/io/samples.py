@@ -84,13 +84,9 @@ def _from_scikit_learn(name: str, target: str) -> tuple[RawTable, Schema]:
     classes = tuple(map(str, bunch.target_names))
     frame = bunch.data.assign(**{target: [classes[code] for code in bunch.target]})
     table = read_table(frame.to_csv(index=False).encode(), name=name)
-    return table, _documented(table, target).declare(target, classes=classes).declare(n_public=rounded_count(table.n_rows))
-
-
-def _documented(table: RawTable, target: str) -> Schema:
-    """Ranges are read from the data, but those of the digits are documented: 64 pixels, each a whole number from 0 to 16."""
     schema = propose_schema(table, target)
-    if target != _TARGETS["digits"]:
-        return schema
-    pixels = tuple(NumericFeature(name, 0, 16, whole=True) for name in table.names if name != target)
-    return replace(schema, features=pixels)
+    if name == "digits":  # ranges are documented: 64 pixels, each a whole number from 0 to 16
+        schema = replace(
+            schema, features=tuple(NumericFeature(name, 0, 16, whole=True) for name in table.names if name != target)
+        )
+    return table, schema.declare(target, classes=classes, n_public=rounded_count(table.n_rows))

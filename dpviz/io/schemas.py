@@ -10,11 +10,6 @@ from dpviz.table.schema import Schema
 from dpviz.table.schema_json import schema_from_json
 
 
-def save_schema(schema: Schema, path: str | Path) -> None:
-    """Write `schema` to `path`; DpvizError when that is impossible."""
-    schema.save(path)
-
-
 def load_schema(path: str | Path) -> Schema:
     """Read the schema in `path`, JSON or a codebook (.csv) that names its target.
 

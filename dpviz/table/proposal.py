@@ -138,7 +138,10 @@ def feature_for(column: Column) -> Feature:
     is_coded = column.is_numeric and len(column.distinct_texts) <= MAX_CATEGORIES and any(map(is_code, column.distinct_texts))
     values = np.unique(column.text_numbers) if column.is_numeric and not is_coded else None
     if values is None or len(values) <= 2:
-        return _categorical(column)
+        categories, missing_as = _labels(column), "missing" if column.n_missing else None
+        if missing_as and missing_as not in categories:
+            categories += (missing_as,)
+        return CategoricalFeature(column.name, categories, missing_as=missing_as, read_from_data=("kind", "categories"))
     whole = bool((values == np.rint(values)).all())
     return NumericFeature(column.name, *_range(values), whole=whole, read_from_data=("kind", "low", "high"))
 
@@ -159,34 +162,21 @@ def _date(column: Column, order: str, others: tuple[str, ...]) -> DateFeature:
     return replace(rule, low=float(np.nanmin(days)), high=float(np.nanmax(days)), read_from_data=read)
 
 
-def _categorical(column: Column) -> CategoricalFeature:
-    categories = _labels(column)
-    if not column.n_missing:
-        return CategoricalFeature(column.name, categories, read_from_data=("kind", "categories"))
-    if "missing" not in categories:
-        categories += ("missing",)
-    return CategoricalFeature(column.name, categories, missing_as="missing", read_from_data=("kind", "categories"))
-
-
 def _target(column: Column, task: Task | None, called: str) -> Target:
     distinct = len(np.unique(column.text_numbers)) if column.is_numeric else len(column.distinct_texts)
     if distinct < 2:
         what = "The target has only one value." if distinct else "The target has no value at all."
         raise SchemaError(what, field=called, remedy="Choose another column as the target.")
     if task == "number" or (task is None and column.is_numeric and distinct > MOST_NUMERIC_CLASSES):
-        return _numeric_target(column, called)
+        if not column.is_numeric:
+            what = "The target is to be a number but holds other texts."
+            raise SchemaError(what, field=called, remedy="Choose another target, propose classes, or correct the file.")
+        return NumericTarget(column.name, *_range(np.unique(column.text_numbers)), read_from_data=("kind", "low", "high"))
     if distinct > MAX_CLASSES:
         what = f"The target has {distinct:,} different values; at most {MAX_CLASSES} classes can be learned."
         instead = "propose it as a number" if column.is_numeric else "a numeric column"
         raise SchemaError(what, field=called, remedy=f"Choose another target, or {instead}.")
     return ClassTarget(column.name, _labels(column), read_from_data=("classes",))
-
-
-def _numeric_target(column: Column, called: str) -> NumericTarget:
-    if not column.is_numeric:
-        what = "The target is to be a number but holds other texts."
-        raise SchemaError(what, field=called, remedy="Choose another target, propose classes, or correct the file.")
-    return NumericTarget(column.name, *_range(np.unique(column.text_numbers)), read_from_data=("kind", "low", "high"))
 
 
 #: Two of these are one category where they are the same number; 042 and 5E1 are codes.

@@ -177,7 +177,7 @@ def test_learn_and_epsilon():
 
 def test_lines_for_a_file_run_and_names_from_strangers_end_no_text(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    dpviz.save_schema(bundled().schema, "my-clinic.schema.json")
+    bundled().schema.save("my-clinic.schema.json")
     columns = bundled().table.columns
     lines = [",".join(column.distinct_texts[column.codes[row]] for column in columns) for row in range(60)]
     Path("My clinic.csv").write_text("\n".join((",".join(bundled().table.names), *lines, "")), encoding="utf-8")

@@ -59,7 +59,8 @@ def read_parquet(raw: bytes, options: ReadOptions) -> Iterator[Any]:
         about = pq.read_metadata(pa.BufferReader(packed))
         groups = range(about.num_row_groups)
         options.require_rows(max(about.num_rows, sum(about.row_group(group).num_rows for group in groups)))
-        options.require_bytes(max(sum(map(sum, map(chunk_sizes, map(about.row_group, groups)))), _least(about)))
+        least = LEAST_CELL * about.num_rows * about.num_columns
+        options.require_bytes(max(sum(map(sum, map(chunk_sizes, map(about.row_group, groups)))), least))
         schema = pq.read_schema(pa.BufferReader(packed))
         names = _checked_names(schema, options)
         yield Facts(names, without_cells(schema))
@@ -72,10 +73,6 @@ def read_parquet(raw: bytes, options: ReadOptions) -> Iterator[Any]:
                 raise ValueError("a column of another length")
             spent.add(column.nbytes)
             yield with_type(table_of_batches(map(as_bytes, column.to_batches()), column.schema), schema, options)
-
-
-def _least(about: Any) -> int:
-    return LEAST_CELL * int(about.num_rows) * int(about.num_columns)
 
 
 def chunk_sizes(group: Any) -> list[int]:

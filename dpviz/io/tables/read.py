@@ -1,6 +1,7 @@
 """`read_table`: a table from any file that people have."""
 
 import io
+import re
 import struct
 import zipfile
 from collections.abc import Sequence
@@ -102,7 +103,9 @@ def read_asked(source: Source, asked: ReadOptions) -> RawTable:
     if asked.sheet is not None and format is not EXCEL:
         what = f"{asked.title!r:.80} is no workbook, so it has no sheet {asked.sheet!r:.80}."
         raise TableError("no-sheet", what, remedy="Leave the sheet out, or name a workbook (.xlsx).")
-    table = _read_text(file_name, raw, asked) if format is None else read_in_worker(format, raw, asked)
+    if by_name and asked.delimiter is None and file_name.lower().endswith((".tsv", ".tab")):  # no header tells it
+        asked = replace(asked, delimiter="\t")
+    table = read_lines(raw, asked) if format is None else read_in_worker(format, raw, asked)
     warn_of(table.notes)
     return table
 
@@ -145,13 +148,6 @@ def _format_of(file_name: str, raw: bytes, *, by_name: bool) -> Format | None:
     return format
 
 
-def _read_text(file_name: str, raw: bytes, asked: ReadOptions) -> RawTable:
-    """Where no header tells the delimiter, the ending .tsv does."""
-    if asked.names is not None and asked.delimiter is None and file_name.lower().endswith((".tsv", ".tab")):
-        asked = replace(asked, delimiter="\t")
-    return read_lines(raw, asked)
-
-
 def _is_office(raw: bytes) -> bool:
     """A ZIP archive that is the file of an office program rather than a packed table."""
     if not raw.startswith(ZIP):
@@ -190,19 +186,15 @@ def _unpacked(file_name: str, raw: bytes, packing: str, max_bytes: int) -> tuple
     if packing == ".gz":
         return inner, gunzip(raw, max_bytes)
     if packing == ".zst":
-        return inner, _unpack_zstd(raw, max_bytes)
+        require_extra("tables", "Reading a .zst file", "pyarrow")
+        import pyarrow as pa
+
+        with redact_errors("zst file"), pa.CompressedInputStream(pa.BufferReader(raw), "zstd") as stream:
+            return inner, _within_limit(stream.read(max_bytes + 1), max_bytes)
     with redact_errors("ZIP archive"), zipfile.ZipFile(io.BytesIO(raw)) as archive:
         file = _only_file(archive)
         with archive.open(file) as stream:
             return file.filename, _within_limit(stream.read(max_bytes + 1), max_bytes)
-
-
-def _unpack_zstd(raw: bytes, max_bytes: int) -> bytes:
-    require_extra("tables", "Reading a .zst file", "pyarrow")
-    import pyarrow as pa
-
-    with redact_errors("zst file"), pa.CompressedInputStream(pa.BufferReader(raw), "zstd") as stream:
-        return _within_limit(stream.read(max_bytes + 1), max_bytes)
 
 
 def _within_limit(data: bytes, max_bytes: int) -> bytes:
@@ -211,14 +203,11 @@ def _within_limit(data: bytes, max_bytes: int) -> bytes:
 
 
 def _only_file(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
-    files = [info for info in archive.infolist() if not (info.is_dir() or _is_left_by_a_system(info.filename))]
+    left = re.compile(r"__MACOSX/|(?:.*/)?\.[^/]*\Z")  # by systems
+    files = [info for info in archive.infolist() if not (info.is_dir() or left.match(info.filename))]
     if len(files) != 1:
         found = f"{len(files):,} files" if files else "no file"
         raise TableError("zip-files", f"The ZIP archive holds {found}.", remedy="Unpack it and choose one table.")
     if files[0].flag_bits & 1:
         raise TableError("password", "The ZIP archive has a password.", remedy="Unpack it first.")
     return files[0]
-
-
-def _is_left_by_a_system(path: str) -> bool:
-    return path.startswith("__MACOSX/") or path.rpartition("/")[2].startswith(".")

@@ -44,8 +44,12 @@ class _File:
 
     def moment(self, format: str, number: float) -> str | None:
         """The date or moment of a number; None where its column holds none."""
-        seconds = _stata_seconds(format, number) if self.is_stata else _spss_seconds(format, number)
-        if seconds is None:
+        kind, seconds = format.lstrip("%-").lower(), number
+        if not self.is_stata:
+            is_moment = format.rstrip("0123456789.") in _SPSS_DATES
+        elif is_moment := kind.startswith(("td", "d", "tc")):
+            seconds = number / 1000 if kind.startswith("tc") else number * _DAY
+        if not is_moment:
             return None
         try:
             start = _STATA_START if self.is_stata else _SPSS_START
@@ -123,25 +127,11 @@ def _column(file: _File, name: str, cells: Any, labels: Mapping[Any, str], kind:
     if file.moment(format, 0.0) is None:
         return labelled(pa.table({title: numbers}), label_of)
     distinct, places = np.unique(numbers, return_inverse=True)
-    dates = [label_of.get(canonical_number(number)) or _moment(file, format, number) or None for number in distinct.tolist()]
+    known = ((number, file.moment(format, number) if np.isfinite(number) else None) for number in distinct.tolist())
+    dates = [label_of.get(canonical_number(number)) or moment or None for number, moment in known]
     return pa.table({title: pa.array(dates, pa.large_string()).take(pa.array(places))})
 
 
 def _numbers(cells: Any) -> np.ndarray:
     """float64; a letter, as Stata's tagged missing values come, is missing."""
     return np.array([cell if isinstance(cell, (int, float, np.number)) else np.nan for cell in cells], dtype=np.float64)
-
-
-def _moment(file: _File, format: str, number: float) -> str:
-    return file.moment(format, number) or "" if np.isfinite(number) else ""
-
-
-def _spss_seconds(format: str, number: float) -> float | None:
-    return number if format.rstrip("0123456789.") in _SPSS_DATES else None
-
-
-def _stata_seconds(format: str, number: float) -> float | None:
-    kind = format.lstrip("%-").lower()
-    if kind.startswith(("td", "d")):
-        return number * _DAY
-    return number / 1000 if kind.startswith(("tc",)) else None
