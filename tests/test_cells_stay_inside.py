@@ -399,7 +399,7 @@ def test_no_text_in_place_of_a_path_is_quoted(text, tmp_path, monkeypatch, caplo
     given = TEXTS[text]
     asked = asked_of_the_library(given) | {
         "read_table, a path": lambda: dpviz.read_table(Path(given)),
-        "save_schema": lambda: dpviz.save_schema(SCHEMA, f"{tmp_path}/no/such/{given}"),
+        "save": lambda: SCHEMA.save(f"{tmp_path}/no/such/{given}"),
         "Schema.save": lambda: SCHEMA.save(f"no/such/folder/{given}"),
         "result.save": lambda: TRAINED.save(f"no/such/folder/{given}"),
         "open_register": lambda: dpviz.open_register(f"no/such/folder/{given}").data_sets,

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from decimal import Decimal
 from functools import cache, cached_property, partial
-from itertools import chain
+from itertools import chain, compress
 from typing import Any
 
 import numpy as np
@@ -249,18 +249,11 @@ class Column:
 
     def counts_of(self, rows: np.ndarray) -> Counter[str]:
         """How often each text stands in these rows (bool). Private."""
-        if self.packs is None or "_coded" in self.__dict__:
-            codes, counts = np.unique(self.codes[rows], return_counts=True)
-            of_codes = zip(codes, counts.tolist(), strict=True)
-            return Counter({self.distinct_texts[code]: count for code, count in of_codes if code >= 0})
-        found, start = Counter[str](), 0
-        for pack in self.packs:
-            end = start + pack.count("\0") + 1
-            if len(places := np.flatnonzero(rows[start:end])):
-                cells = pack.split("\0")
-                found.update(clean(cells[place]) for place in places)
-            start = end
-        return found
+        if self.packs is not None and "_coded" not in self.__dict__:
+            return Counter(map(clean, compress(self._cells(), rows.tolist())))
+        codes, counts = np.unique(self.codes[rows], return_counts=True)
+        of_codes = zip(codes, counts.tolist(), strict=True)
+        return Counter({self.distinct_texts[code]: count for code, count in of_codes if code >= 0})
 
     def _cells(self) -> Iterator[str]:
         return chain.from_iterable(pack.split("\0") for pack in self.packs or ())

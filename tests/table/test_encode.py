@@ -17,7 +17,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dpviz.errors import DpvizError, SchemaError
-from dpviz.io.tables.read import read_table
 from dpviz.table.cells import MISSING_MARKS, Marks, clean, number_of, parse_numbers
 from dpviz.table.column_draft import number_in
 from dpviz.table.columns import Column
@@ -26,13 +25,9 @@ from dpviz.table.encode import encode, encode_new
 from dpviz.table.raw import RawTable
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from tests.support.examples import examples
+from tests.support.outcomes import table_of_cells as table
 
 TARGET = ClassTarget("y", ("n", "p"))
-
-
-def table(**columns):
-    quoted = ([f'"{cell}"' for cell in row] for row in zip(*columns.values(), strict=True))
-    return read_table("\n".join([",".join(columns), *map(",".join, quoted)]).encode(), name="data.csv")
 
 
 def encoded(cells, feature, labels=None):
@@ -215,7 +210,7 @@ def test_columns_follow_the_schema_others_are_named_and_the_table_stays_as_it_is
             array[0] = 0
     assert raw.columns[0].numbers().tolist() == [1, 2]
     with pytest.raises(SchemaError, match=r"x: data.csv has no column 'x' among its 2\.") as caught:
-        encode(table(a=["1"], y=["n"]), Schema((NumericFeature("x", 0, 1),), TARGET))
+        encode(table("data.csv", a=["1"], y=["n"]), Schema((NumericFeature("x", 0, 1),), TARGET))
     assert caught.value.field == "x"
 
 

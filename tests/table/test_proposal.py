@@ -1,7 +1,6 @@
 """What is proposed for a table that may be looked at, and what is doubted about it."""
 
 import datetime as dt
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -11,22 +10,18 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import dpviz
-from dpviz.errors import DpvizError, ParameterError, ReadingWarning, SchemaError
+from dpviz.errors import DpvizError, ParameterError, SchemaError
 from dpviz.io.tables.read import read_table
 from dpviz.table.column_draft import of_column
 from dpviz.table.dates import DateFeature
 from dpviz.table.encode import encode
 from dpviz.table.proposal import in_order, left_out, propose_schema
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget
+from tests.support.outcomes import doubts_of
+from tests.support.outcomes import table_of_cells as table
 
 ADULT = Path(__file__).resolve().parents[3] / "shared/data/adult.csv.gz"
 RANGE = ("kind", "low", "high")
-
-
-def table(**columns):
-    """A table from columns of texts."""
-    quoted = ([f'"{cell}"' for cell in row] for row in zip(*columns.values(), strict=True))
-    return read_table("\n".join([",".join(columns), *map(",".join, quoted)]).encode())
 
 
 def feature(cells):
@@ -42,10 +37,7 @@ def target(cells, task=None):
 
 
 def doubts(rows, **asked):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        dpviz.propose_schema(rows, **asked)
-    return [str(one.message) for one in caught if isinstance(one.message, ReadingWarning)]
+    return doubts_of(lambda: dpviz.propose_schema(rows, **asked))
 
 
 def numbers(low, high, *, whole=False):
@@ -280,10 +272,8 @@ def test_a_range_that_was_read_from_what_is_declared_missing_is_doubted():
     read = NumericFeature("x", 20, 500, missing_as=30, read_from_data=RANGE)
     for codes, low, is_doubted in ((("500",), 20, True), (("20.0",), 20, True), (("k.A.", "7"), 20, False)):
         schema = dpviz.Schema((read.declare(missing_codes=codes), NumericFeature("x2", low, 500)), ClassTarget("y", ("n", "p")))
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            encode(frame.assign(x2=1), schema)
-        assert any("declare low and high without them" in str(one.message) for one in caught) == is_doubted
+        said = doubts_of(lambda schema=schema: encode(frame.assign(x2=1), schema))
+        assert any("declare low and high without them" in note for note in said) == is_doubted
 
 
 DAYS = [dt.date(2019, 3, 1) + dt.timedelta(days=37 * k % 900) for k in range(60)]

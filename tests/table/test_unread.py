@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import warnings
 from collections import Counter
 
 import pandas as pd
@@ -21,6 +20,7 @@ from dpviz.table.kinds import kind_beside_categories, kind_beside_dates, kind_be
 from dpviz.table.notes import Interface, Unread, said
 from dpviz.table.raw import table_of
 from tests.support.examples import examples
+from tests.support.outcomes import doubts_of
 
 #: A word of the kind -> texts of it that are no numbers.
 BESIDE_NUMBERS = {
@@ -115,30 +115,23 @@ TEXT = "\n".join(["x,d,c,y", *LINES, "refused,2024-03-01,Yes,n", ",2024-03-01,Ye
 FRAME = pd.DataFrame([line.split(",") for line in LINES], columns=list("xdcy"))
 
 
-def notes_of(ask) -> list[str]:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        ask()
-    return [str(one.message) for one in caught if isinstance(one.message, ReadingWarning)]
-
-
 @pytest.mark.parametrize("rows", [TEXT, FRAME], ids=["file", "frame"])
 def test_each_column_says_once_what_kinds_it_could_not_read(rows):
-    said = notes_of(lambda: dpviz.encode(rows, SCHEMA))
+    said = doubts_of(lambda: dpviz.encode(rows, SCHEMA))
     assert len(said) == len(ODD)
     for note, (cells, *words) in zip(said, ODD.values(), strict=True):
         assert [word for word in words if word not in note] == []
         assert not any(f" {cell}" in note for cell in cells)
     starts = ["first in row 7:", "first in row 12:", "", "first in row 18:"]
     assert [start in note for start, note in zip(starts, said, strict=True)] == [True] * 4
-    later = notes_of(lambda: dpviz.encode(TEXT.replace(b"y\n", b"y\n1,2\n,,,\n", 1), SCHEMA))
+    later = doubts_of(lambda: dpviz.encode(TEXT.replace(b"y\n", b"y\n1,2\n,,,\n", 1), SCHEMA))
     assert any("first in row 9:" in note for note in later), "records that are no rows count"
 
 
 def test_the_command_line_and_the_page_say_it_in_the_same_words_also_of_rows_in_pieces(tmp_path, capsys, monkeypatch):
     (tmp_path / "rows.csv").write_bytes(TEXT)
     (tmp_path / "schema.json").write_text(SCHEMA.to_json())
-    words = notes_of(lambda: dpviz.encode(TEXT, SCHEMA))
+    words = doubts_of(lambda: dpviz.encode(TEXT, SCHEMA))
     report = encode_quietly(TEXT, SCHEMA).report
     assert report is not None
     assert [said(note, Interface.SCREEN) for note in report.unread] == words
@@ -153,7 +146,7 @@ def test_the_command_line_and_the_page_say_it_in_the_same_words_also_of_rows_in_
             assert main([*command, "--out", str(tmp_path / "out"), "--force"]) == 0
             printed = capsys.readouterr().err
             assert [printed.count(f"Warning: {note}") for note in expected] == [1] * len(expected), (most, command, printed)
-    assert notes_of(lambda: dpviz.encode_large(tmp_path / "rows.csv", SCHEMA)) == words
+    assert doubts_of(lambda: dpviz.encode_large(tmp_path / "rows.csv", SCHEMA)) == words
 
 
 @pytest.mark.parametrize(
@@ -168,27 +161,27 @@ def test_codes_for_no_value_beyond_a_range_are_not_silently_its_end(declared, co
     schema = dpviz.Schema((declared,), dpviz.ClassTarget("y", ("n", "p")))
 
     def notes(cells):
-        return notes_of(lambda: dpviz.encode(pd.DataFrame({"x": cells, "y": "n"}), schema))
+        return doubts_of(lambda: dpviz.encode(pd.DataFrame({"x": cells, "y": "n"}), schema))
 
     assert notes([*others, 5.0]) == []
     assert [f"'x': {len(codes)} cells beyond the declared range" in note for note in notes([*codes, *others])] == [True]
 
 
 def test_rows_to_predict_are_noted_without_a_warning_and_what_can_be_read_is_not_noted():
-    assert notes_of(lambda: encode_new(table_of(FRAME), SCHEMA)) == []
+    assert doubts_of(lambda: encode_new(table_of(FRAME), SCHEMA)) == []
     assert [note.column for note in encode_new(table_of(FRAME), SCHEMA).unread] == ["x", "d", "c"]
     cells = ["5", "5.5", "5e1", "NA", "", "refused", "1000", "-0.5"]
     rows = "\n".join(["x,d,c,y", *(f"{cell},2024-03-01,Yes,n" for cell in cells)]).encode()
-    assert notes_of(lambda: dpviz.encode(rows, SCHEMA)) == []
+    assert doubts_of(lambda: dpviz.encode(rows, SCHEMA)) == []
 
 
 def test_a_declared_number_in_another_spelling_than_cells_with_a_type_is_noted():
     """Of a number with a type only the shortest text counts: 1.0 is 1."""
     schema = dpviz.Schema((dpviz.CategoricalFeature("c", ("1.0", "2.0")),), dpviz.ClassTarget("y", ("n", "p")))
-    said = notes_of(lambda: dpviz.encode(pd.DataFrame({"c": [1.0, 2.0, 1.0], "y": ["n"] * 3}), schema))
+    said = doubts_of(lambda: dpviz.encode(pd.DataFrame({"c": [1.0, 2.0, 1.0], "y": ["n"] * 3}), schema))
     assert len(said) == 1
     assert "a declared number that is spelled otherwise (3)" in said[0]
-    assert notes_of(lambda: dpviz.encode(b"c,y\n1.0,n\n2.0,p\n", schema)) == []
+    assert doubts_of(lambda: dpviz.encode(b"c,y\n1.0,n\n2.0,p\n", schema)) == []
 
 
 def test_a_word_for_nobody_is_no_person():
