@@ -106,7 +106,7 @@ def read_asked(source: Source, asked: ReadOptions) -> RawTable:
     if by_name and asked.delimiter is None and file_name.lower().endswith((".tsv", ".tab")):  # no header tells it
         asked = replace(asked, delimiter="\t")
     table = read_lines(raw, asked) if format is None else read_in_worker(format, raw, asked)
-    warn_of(table.notes)
+    warn_of(table.notes, stacklevel=4)  # at the caller of read_table
     return table
 
 
