@@ -8,11 +8,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from dpviz.errors import EngineError
 
 _FORM = "Write postgresql://user@host/database?table=NAME, duckdb:///FOLDER/FILE?table=NAME or spark:///?table=NAME."
-_PASSWORDS = {
-    "postgresql": "Leave it out: PostgreSQL's own password file (~/.pgpass), service file and PG* variables are used.",
-    "duckdb": "Leave it out: the rights of the file decide.",
-    "spark": "Leave it out: the session's own configuration is used.",
-}
+_PASSWORD = "Leave it out: PostgreSQL's own files (~/.pgpass) and PG* variables, or Spark's own configuration, are used."
+_ENGINES = ("postgresql", "duckdb", "spark")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +34,7 @@ class Address:
 
 def is_address(text: str) -> bool:
     """Whether this names a table in an engine rather than a file."""
-    return text.partition(":")[0].lower() in {*_PASSWORDS, "postgres"} and "://" in text
+    return text.partition(":")[0].lower() in (*_ENGINES, "postgres") and "://" in text
 
 
 def parse_address(text: str) -> Address:
@@ -48,25 +45,26 @@ def parse_address(text: str) -> Address:
         asked = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
     except ValueError:
         raise EngineError("address", "This is not the address of a table.", remedy=_FORM) from None
-    engine = "postgresql" if parts.scheme == "postgres" else parts.scheme
-    if engine not in _PASSWORDS:
-        raise EngineError("address", "This engine is not known.", remedy=_FORM)
-    given = dict(asked)
+    engine, given = "postgresql" if parts.scheme == "postgres" else parts.scheme, dict(asked)
     if password is not None or any("pass" in name.lower() or "token" in name.lower() for name in given):
-        raise EngineError("password", "An address may not hold a password.", remedy=_PASSWORDS[engine])
-    if not {"table"} <= set(given) <= {"table", "order"} or len(asked) != len(given) or not all(given.values()) or parts.fragment:
-        raise EngineError("address", "The address must name one table, and nothing else but an order.", remedy=_FORM)
-    table = tuple(given["table"].split("."))
-    if len(table) > 3 or not all(table):
-        what = "A table has a name of at most three parts: catalog.schema.table."
-        raise EngineError("address", what, remedy="Give a table or view of such a name.")
+        raise EngineError("password", "An address may not hold a password.", remedy=_PASSWORD)
+    table = tuple(given.get("table", "").split("."))
     user, host, path = unquote(parts.username or ""), parts.hostname or "", unquote(parts.path).removeprefix("/")
     has_place = bool(user or host or port)
-    if engine == "duckdb" and (has_place or not path):
-        raise EngineError("address", "The address of a DuckDB table holds the path of its file.", remedy=_FORM)
-    if engine == "spark" and (has_place or path):
-        what = "The address of a Spark table holds no place: the session's own configuration says where the cluster is."
-        raise EngineError("address", what, remedy=_FORM)
+    wrong = {
+        "This engine is not known.": engine not in _ENGINES,
+        "The address must name one table, and nothing else but an order.": (
+            not {*given} <= {"table", "order"} or len(asked) != len(given) or not all(given.values()) or parts.fragment
+        ),
+        "A table has a name of at most three parts: catalog.schema.table.": len(table) > 3 or not all(table),
+        "The address of a DuckDB table holds the path of its file.": engine == "duckdb" and (has_place or not path),
+        "The address of a Spark table holds no place: the session's own configuration says where the cluster is.": (
+            engine == "spark" and (has_place or path)
+        ),
+    }
+    for what, is_so in wrong.items():
+        if is_so:
+            raise EngineError("address", what, remedy=_FORM)
     return Address(engine, table, given.get("order", ""), user, host, port, path)
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -28,23 +29,36 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 #: Digits of the numbers that Arrow has.
 _MOST_DIGITS = 38
-_NOT_NUMERIC = -2
 
 
 class Database(ABC):
     """A session in a database, which reads."""
 
+    title: ClassVar[str]
+    _lost: tuple[type[Exception], ...] = ()  #: Types of a connection that is gone
+    _base: Any
+
     @abstractmethod
+    def _asked(
+        self, statement: str, n_rows: int, given: Sequence[str] = ()
+    ) -> AbstractContextManager[tuple[Any, Callable[[], None]]]:
+        """(an Arrow reader of what a statement answers, about so many rows at a time; what cancels it)."""
+
+    def _typed(self, rows: Any) -> Any:
+        """The rows of a batch or table, as they are meant."""
+        return rows
+
     def schema(self, table: Sequence[str]) -> pa.Schema:
         """Columns with their types; raises EngineError where there is no such table."""
+        statement = f"SELECT * FROM {_named(table)} LIMIT 0"
+        with redact_database_errors(self.title, *self._lost, is_table=True), self._asked(statement, 1) as (reader, _):
+            return self._typed(reader.read_all()).schema
 
-    @abstractmethod
     def batches(self, statement: str, n_rows: int) -> Iterator[pa.RecordBatch]:
         """The rows of a statement, in order and about so many at a time."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """End the session; never raises."""
+        with redact_database_errors(self.title, *self._lost), self._asked(statement, n_rows) as (reader, cancel):
+            while (batch := asked(lambda: next(reader, None), cancel)) is not None:
+                yield self._typed(batch)
 
     def read(self, table: Sequence[str], columns: Sequence[str], order: str = "") -> Iterator[pa.RecordBatch]:
         """These columns of every row, some rows at a time."""
@@ -57,27 +71,31 @@ class Database(ABC):
         (batch,) = self.batches(f"SELECT COUNT(*) AS n FROM {_named(table)}", 1)
         return int(batch.column(0)[0].as_py())
 
+    def close(self) -> None:
+        """End the session; never raises."""
+        with suppress(Exception):
+            self._base.close()
+
 
 def _named(table: Sequence[str]) -> str:
     return ".".join(map(identifier, table))
 
 
-def require_table(columns: object) -> None:
-    """Raise EngineError where nothing was found of a table."""
-    if not columns:
-        what = "There is no such table or view, or it may not be read."
-        raise EngineError("table", what, remedy="Give the name as the engine writes it, with its schema if need be.")
+def require_columns(names: Sequence[str], wanted: Iterable[str]) -> None:
+    """Raise SchemaError where a table with columns of these names lacks one that is wanted."""
+    for name in wanted:
+        if name not in names:
+            what = f"The table has no such column among its {len(names):,}."
+            raise SchemaError(what, field=name, remedy="Leave the column out of the schema, or add it in a view.")
 
 
-def checked_columns(schema: pa.Schema, wanted: Iterable[str] | None, order: str) -> list[str]:
+def checked_columns(schema: pa.Schema, wanted: Sequence[str] | None, order: str) -> list[str]:
     """The columns that are wanted (None: all that can be read). Raises EngineError or SchemaError, before a row is read."""
     if order and order not in schema.names:
         raise EngineError("table", "The table has no column to number its rows by.", remedy="Name another one behind 'order='.")
     readable = flat_columns(schema)
+    require_columns(schema.names, wanted or ())
     for name in wanted or (() if readable else schema.names):
-        if name not in schema.names:
-            what = f"The table has no such column among its {len(schema.names):,}."
-            raise SchemaError(what, field=name, remedy="Leave the column out of the schema, or add it in a view.")
         if name not in readable:
             kind = str(schema.field(name).type).partition("<")[0]
             remedy = "Read the table through a view that casts it to a number, text, boolean or date."
@@ -93,13 +111,9 @@ def batches_at(database: Database, address: Address, wanted: Sequence[str]) -> B
     reading = ReadOptions(str(address), keep_empty=not {*columns} >= {*flat_columns(schema)})
 
     def read(step: Progress) -> Iterator[RawTable]:
-        n_batches = 0
-        for batch in database.read(address.table, columns, address.order):
+        for batch in chain(database.read(address.table, columns, address.order), [schema.empty_table().select(columns)]):
             step(0.0)  # nobody counts the rows of a table before
-            n_batches += 1
             yield table_of_batch(batch, reading)
-        if not n_batches:
-            yield table_of_batch(schema.empty_table().select(columns), reading)
 
     return Batches(reading.title, tuple(schema.names), read, end=database.close)
 
@@ -107,56 +121,39 @@ def batches_at(database: Database, address: Address, wanted: Sequence[str]) -> B
 class DuckDB(Database):
     """A file of DuckDB, opened for reading. It may open no other, and writes none: what it sorts has to fit into memory."""
 
+    title = "DuckDB"
+
     def __init__(self, path: str) -> None:
         import duckdb
 
         if not Path(path).is_file():
             what = f"There is no DuckDB file {place(path)!r}."
-            remedy = (
-                "Give the path of a file that exists; one that begins with / has four slashes: duckdb:////FOLDER/FILE?table=NAME."
-            )
+            remedy = "Give the path of a file; one that begins with / has four slashes: duckdb:////FOLDER/FILE?table=NAME."
             raise EngineError("address", what, remedy=remedy)
         names = ("enable_external_access", "autoinstall_known_extensions", "python_enable_replacements")
         settings = dict.fromkeys(names, "false") | {"temp_directory": "", "lock_configuration": "true"}
-        with redact_database_errors("DuckDB"):
+        with redact_database_errors(self.title):
             self._base = duckdb.connect(path, read_only=True, config=settings)
 
-    def schema(self, table: Sequence[str]) -> pa.Schema:
-        """Types of the columns."""
-        wanted = " AND ".join(f"{name} = ?" for name in ("table_name", "schema_name", "database_name")[: len(table)])
-        if len(table) == 1:
-            wanted += " AND schema_name = current_schema() AND database_name = current_database()"
-        with redact_database_errors("DuckDB"):
-            require_table(self._base.execute(f"SELECT 1 FROM duckdb_columns() WHERE {wanted}", list(reversed(table))).fetchall())
-            return self._reader(f"SELECT * FROM {_named(table)} LIMIT 0", 1).schema
+    @contextmanager
+    def _asked(self, statement: str, n_rows: int, given: Sequence[str] = ()) -> Iterator[tuple[Any, Callable[[], None]]]:
+        def reader() -> Any:
+            found = self._base.sql(statement)
+            return (getattr(found, "to_arrow_reader", None) or found.fetch_arrow_reader)(n_rows)  # its name before version 2
 
-    def batches(self, statement: str, n_rows: int) -> Iterator[pa.RecordBatch]:
-        """Rows, in Arrow batches."""
-        with redact_database_errors("DuckDB"):
-            reader = asked(lambda: self._reader(statement, n_rows), self._base.interrupt)
-            while (batch := asked(lambda: next(reader, None), self._base.interrupt)) is not None:
-                yield batch
-
-    def _reader(self, statement: str, n_rows: int) -> Any:
-        found = self._base.sql(statement)
-        return (getattr(found, "to_arrow_reader", None) or found.fetch_arrow_reader)(n_rows)  # its name before version 2
-
-    def close(self) -> None:
-        """End the session."""
-        with suppress(Exception):
-            self._base.close()
+        yield asked(reader, self._base.interrupt), self._base.interrupt
 
 
 class PostgreSQL(Database):
     """A session on a PostgreSQL server, which changes nothing there. Rows come in the order in which they are stored."""
 
+    title = "PostgreSQL"
     _SETTINGS: ClassVar = {"default_transaction_read_only": "on", "synchronize_seqscans": "off", "client_min_messages": "error"}
-    #: Of every column, its digits where they are declared.
-    _COLUMNS = """
-        SELECT a.attname::text, CASE WHEN CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END = 'numeric'::regtype
-            THEN a.atttypmod ELSE -2 END  -- _NOT_NUMERIC
-        FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid
-        WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
+    #: Of every column of numbers with digits, these where they are declared.
+    _DECIMALS = """
+        SELECT a.attname::text, a.atttypmod FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid
+        WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped
+            AND CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END = 'numeric'::regtype
     """
 
     def __init__(self, address: Address) -> None:
@@ -167,39 +164,28 @@ class PostgreSQL(Database):
         given = {"user": address.user, "host": address.host, "port": address.port, "dbname": address.database}
         given |= {"application_name": "dpviz", "client_encoding": "utf8"}
         wanted = " ".join(f"{name}={_quoted(str(value))}" for name, value in given.items() if value)
-        with redact_database_errors("PostgreSQL", *self._lost):
+        with redact_database_errors(self.title, *self._lost):
             self._base = dbapi.connect(wanted, autocommit=True)
             for name, value in self._SETTINGS.items():
-                self._execute(f"SET {name} = {value}")
+                with self._asked(f"SET {name} = {value}", 1):
+                    pass
 
-    def _execute(self, statement: str, parameters: list[Any] | None = None) -> list[Any]:
+    @contextmanager
+    def _asked(self, statement: str, n_rows: int, given: Sequence[str] = ()) -> Iterator[tuple[Any, Callable[[], None]]]:
         with self._base.cursor() as cursor:
-            asked(lambda: cursor.execute(statement, parameters), cursor.adbc_cancel)
-            return cursor.fetchall() if cursor.description else []
+            asked(lambda: cursor.execute(statement, given or None), cursor.adbc_cancel)
+            yield cursor.fetch_record_batch(), cursor.adbc_cancel
 
     def schema(self, table: Sequence[str]) -> pa.Schema:
         """Types of the columns; decimals come as texts, and are made numbers here where their digits are declared."""
         import pyarrow as pa
 
-        with redact_database_errors("PostgreSQL", *self._lost):
-            columns = self._execute(self._COLUMNS, [_named(table)])
-            require_table(columns)
-            for name, modifier in columns:
+        with redact_database_errors(self.title, *self._lost), self._asked(self._DECIMALS, 1, [_named(table)]) as (reader, _):
+            for name, modifier in zip(*reader.read_all().to_pydict().values(), strict=True):
                 digits, scale = (modifier - 4) >> 16 & 0xFFFF, (modifier - 4) & 0x7FF
-                if modifier != _NOT_NUMERIC:
-                    is_short = modifier >= 4 and scale <= digits <= _MOST_DIGITS
-                    self._decimals[name] = pa.decimal128(digits, scale) if is_short else pa.string()
-            with self._base.cursor() as cursor:
-                cursor.execute(f"SELECT * FROM {_named(table)} LIMIT 0")
-                return self._typed(cursor.fetch_arrow_table()).schema
-
-    def batches(self, statement: str, n_rows: int) -> Iterator[pa.RecordBatch]:
-        """Rows, in Arrow batches."""
-        with redact_database_errors("PostgreSQL", *self._lost), self._base.cursor() as cursor:
-            asked(lambda: cursor.execute(statement), cursor.adbc_cancel)
-            reader = cursor.fetch_record_batch()
-            while (batch := asked(lambda: next(reader, None), cursor.adbc_cancel)) is not None:
-                yield self._typed(batch)
+                is_short = modifier >= 4 and scale <= digits <= _MOST_DIGITS
+                self._decimals[name] = pa.decimal128(digits, scale) if is_short else pa.string()
+        return super().schema(table)
 
     def _typed(self, rows: Any) -> Any:
         """The same with decimals as such, and missing where they are no number, for Arrow has none such."""
@@ -212,11 +198,6 @@ class PostgreSQL(Database):
                 numbers = pc.if_else(pc.equal(pc.utf8_lower(texts), "nan"), None, texts)
                 rows = rows.set_column(at, name, numbers.cast(kind))
         return rows
-
-    def close(self) -> None:
-        """End the session."""
-        with suppress(Exception):
-            self._base.close()
 
 
 def _quoted(value: str) -> str:
@@ -236,8 +217,17 @@ def asked(ask: Callable[[], T], cancel: Callable[[], None]) -> T:
             raise
 
 
-def redact_database_errors(engine: str, *lost: type[Exception]) -> AbstractContextManager[None]:
-    """Whatever a driver raises becomes one error that quotes nothing; `lost` are types of a connection that is gone."""
+def no_table() -> EngineError:
+    """What to say where nothing is found of a table."""
+    what = "There is no such table or view, or it may not be read."
+    return EngineError("table", what, remedy="Give the name as the engine writes it, with its schema if need be.")
+
+
+def redact_database_errors(engine: str, *lost: type[Exception], is_table: bool = False) -> AbstractContextManager[None]:
+    """Whatever a driver raises becomes one error that quotes nothing; `lost` are types of a connection that is gone.
+
+    `is_table`: what is asked is whether there is a table.
+    """
 
     def in_words(error: Exception) -> DpvizError:
         if isinstance(error, lost):
@@ -245,6 +235,8 @@ def redact_database_errors(engine: str, *lost: type[Exception]) -> AbstractConte
             remedy = "Check that it is running and accepts your login, then try again."
             return EngineError("lost", what, remedy=remedy)
         what = f"{engine} could not do what was asked ({type(error).__name__})."
-        return EngineError("failed", what, remedy="Its own log says why. It may lack rights or memory.")
+        return (
+            no_table() if is_table else EngineError("failed", what, remedy="Its own log says why. It may lack rights or memory.")
+        )
 
     return cells_stay_inside(in_words)

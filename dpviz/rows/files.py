@@ -6,9 +6,9 @@ would. Folders are read file by file, in the order of their names.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,7 @@ from dpviz.io.tables.arrow import (
     with_type,
     without_cells,
 )
-from dpviz.io.worker import FEATHER_BATCHES, PARQUET_BATCHES, Format, batches_in_worker
+from dpviz.io.worker import FEATHER_BATCHES, PARQUET_BATCHES, batches_in_worker
 from dpviz.progress import Progress
 from dpviz.rows.sources import Batches
 from dpviz.rows.text import csv_batches
@@ -38,22 +38,10 @@ from dpviz.training.nodes import rows_at_once
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: Reads the wanted columns: batches, each with the share of the rows that come before it.
-Read = Callable[[list[str]], Iterator[tuple[float, "pa.RecordBatch"]]]
-
-
-def _in_worker(format: Format, path: Path, options: ReadOptions) -> Batches:
-    facts, read = batches_in_worker(format, path, options)
-    return Batches(options.title, facts.names, read, facts.notes)
-
-
+_FORMATS = {PARQUET_BATCHES: (".parquet",), FEATHER_BATCHES: (".feather", ".arrow")}
 #: Files whose rows are read some at a time, at no further cost.
-IN_BATCHES = (".parquet", ".feather", ".arrow")
-_READERS: dict[tuple[str, ...], Callable[[Path, ReadOptions], Batches]] = {
-    (".parquet",): partial(_in_worker, PARQUET_BATCHES),
-    (".feather", ".arrow"): partial(_in_worker, FEATHER_BATCHES),
-    (".csv", ".tsv", ".tab", ".txt", ".csv.gz", ".tsv.gz"): csv_batches,
-}
+IN_BATCHES = tuple(chain.from_iterable(_FORMATS.values()))
+_TEXT = (".csv", ".tsv", ".tab", ".txt", ".csv.gz", ".tsv.gz")
 
 
 def is_large(path: Path) -> bool:
@@ -65,30 +53,13 @@ def is_large(path: Path) -> bool:
 
 
 def batches_of(path: Path, asked: ReadOptions) -> Batches:
-    """The source, ready to be read; raises TableError."""
+    """The source, ready to be read: its files one after another, which must have the same columns. Raises TableError."""
     try:
-        if path.is_dir():
-            return joined([_file(file, asked) for file in files_of(path)], path.name)
-        return _file(path, asked)
+        parts = [_file(file, asked) for file in (files_of(path) if path.is_dir() else [path])]
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is no path"
         what = f"{named(path)} cannot be read: {reason}."
         raise TableError("not-a-file", what, remedy="Check the path; it must name a table.") from None
-
-
-def _file(path: Path, asked: ReadOptions) -> Batches:
-    with open(path, "rb"):  # engines say less plainly that there is no file
-        pass
-    for endings, reader in _READERS.items():
-        if path.name.lower().endswith(endings):
-            return reader(path, replace(asked, title=path.name))
-    listed = ", ".join(ending for endings in _READERS for ending in endings)
-    what = f"{path.name!r} is none of the files that can be read in batches ({listed})."
-    raise TableError("not-in-pieces", what, remedy="Save the table as Parquet, or give its address in a database.")
-
-
-def joined(parts: Sequence[Batches], title: str) -> Batches:
-    """Files one after another; raises TableError unless all have the same columns."""
     first = parts[0]
     for part in parts:
         if set(part.names) != set(first.names):
@@ -99,7 +70,21 @@ def joined(parts: Sequence[Batches], title: str) -> Batches:
         for number, part in enumerate(parts):
             yield from part.read(lambda share, number=number: step((number + share) / len(parts)))  # type: ignore[misc]
 
-    return replace(first, title=title, read=read)
+    return replace(first, title=path.name, read=read)
+
+
+def _file(path: Path, asked: ReadOptions) -> Batches:
+    with open(path, "rb"):  # engines say less plainly that there is no file
+        pass
+    options, name = replace(asked, title=path.name), path.name.lower()
+    if name.endswith(_TEXT):
+        return csv_batches(path, options)
+    for format, endings in _FORMATS.items():
+        if name.endswith(endings):
+            facts, read = batches_in_worker(format, path, options)
+            return Batches(path.name, facts.names, read, facts.notes)
+    what = f"{path.name!r} is none of the files that can be read in batches ({', '.join((*IN_BATCHES, *_TEXT))})."
+    raise TableError("not-in-pieces", what, remedy="Save the table as Parquet, or give its address in a database.")
 
 
 def files_of(folder: Path) -> list[Path]:
@@ -131,15 +116,14 @@ def parquet_batches(path: Path, options: ReadOptions) -> Iterator[Any]:
         texts = [name for name in text_columns(about, schema) if name in wanted]
         with pq.ParquetFile(path, **_BUFFERED, read_dictionary=texts) as file:
             for group in range(about.num_row_groups):  # of several at once every column would be held packed
-                most = _rows_within(about.row_group(group), schema, wanted, options)
-                for batch in file.iter_batches(min(rows_at_once(len(wanted)), most), [group], wanted, use_threads=False):
+                most = min(rows_at_once(len(wanted)), _rows_within(about.row_group(group), schema, wanted, options))
+                for batch in file.iter_batches(most, [group], wanted, use_threads=False):
                     yield done / about.num_rows, batch
                     done += batch.num_rows
 
     with redact_errors("Parquet file"):
-        with pq.ParquetFile(path) as file:
-            schema, about = file.schema_arrow, file.metadata
-        yield from _batches(options, schema, batches)
+        about, schema = pq.read_metadata(path), pq.read_schema(path)
+        yield from _tables(options, schema, batches)
 
 
 def _rows_within(group: Any, schema: pa.Schema, wanted: list[str], options: ReadOptions) -> int:
@@ -157,20 +141,16 @@ def feather_batches(path: Path, options: ReadOptions) -> Iterator[Any]:
     """A Feather (Arrow IPC) file; raises TableError, also where whoever wrote it made a batch too large."""
     import pyarrow as pa
 
-    def batches(wanted: list[str]) -> Iterator[tuple[float, pa.RecordBatch]]:
-        with pa.memory_map(str(path)) as source:
-            for share, batch in unpacked(source.read_buffer(), schema, wanted):
-                options.require_rows(batch.num_rows)
-                yield share, batch
-
-    with redact_errors("Feather file"):
-        with pa.memory_map(str(path)) as source:
-            schema = pa.ipc.open_file(source).schema
-        yield from _batches(options, schema, batches)
+    with redact_errors("Feather file"), pa.memory_map(str(path)) as source:
+        packed = source.read_buffer()
+        schema = pa.ipc.open_file(packed).schema
+        yield from _tables(options, schema, lambda wanted: unpacked(packed, schema, wanted))
 
 
-def _batches(options: ReadOptions, schema: pa.Schema, batches: Read) -> Iterator[Any]:
-    """Facts, then the batches of a file as tables; one without rows where there is no batch."""
+def _tables(
+    options: ReadOptions, schema: pa.Schema, batches: Callable[[list[str]], Iterator[tuple[float, pa.RecordBatch]]]
+) -> Iterator[Any]:
+    """Facts, then the batches of the wanted columns as tables, each behind its share; one without rows where there is none."""
     import pyarrow as pa
 
     if options.names is not None:
@@ -183,6 +163,7 @@ def _batches(options: ReadOptions, schema: pa.Schema, batches: Read) -> Iterator
     for share, batch in batches(wanted):
         is_empty = False
         options.step(share)
+        options.require_rows(batch.num_rows)
         options.require_bytes(max(batch.nbytes, LEAST_CELL * batch.num_rows * len(wanted)))
         yield with_type(pa.Table.from_batches([as_bytes(batch)]), schema, options)
     if is_empty:

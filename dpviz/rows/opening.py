@@ -7,8 +7,9 @@ Data page.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpviz.errors import EngineError, TableError
 from dpviz.installation import require_extra
@@ -16,7 +17,7 @@ from dpviz.io.options import ReadOptions
 from dpviz.learners.request import read_rows as encoded_rows
 from dpviz.progress import Progress, Stop
 from dpviz.rows.address import Address, parse_address
-from dpviz.rows.databases import Database, DuckDB, PostgreSQL, batches_at, checked_columns
+from dpviz.rows.databases import DuckDB, PostgreSQL, batches_at, checked_columns
 from dpviz.rows.files import batches_of, is_large
 from dpviz.rows.sources import LocalRows, SourceRows
 from dpviz.table.encode import encode, limit_of
@@ -87,11 +88,7 @@ def encode_large(
         return batches_of(path, ReadOptions(path.name, **about, wanted=tuple(wanted)))  # type: ignore[arg-type]
 
     rows = LocalRows(batches, schema, person, rows_per_person, progress=progress, stop=stop)
-    try:
-        assert rows.n_rows >= 0  # encoded at once
-    except BaseException:
-        rows.close()
-        raise
+    assert rows.n_rows >= 0  # encoded at once
     return rows
 
 
@@ -138,28 +135,28 @@ def open_table(address: str, schema: Schema, *, person: str | None = None, rows_
     """
     found = parse_address(address)
     limit_of(schema, person, rows_per_person)
-    require_driver(found)
-    if found.engine == "spark":
-        from dpviz.rows.spark import spark_rows
-
-        return spark_rows(found, schema, person, rows_per_person)
-    database = _database(found)
+    session = _session(found)
     try:
-        rows = LocalRows(lambda wanted: batches_at(database, found, wanted), schema, person, rows_per_person)
+        if found.engine == "spark":
+            from dpviz.rows.spark import spark_rows
+
+            return spark_rows(session, found, schema, person, rows_per_person)
+        rows = LocalRows(lambda wanted: batches_at(session, found, wanted), schema, person, rows_per_person)
     except BaseException:
-        database.close()
+        session.close()
         raise
     rows.whereabouts = "rows came from a database to the computer that trained, in batches that were not kept"
     return rows
 
 
-def _database(address: Address) -> Database:
-    return DuckDB(address.database) if address.engine == "duckdb" else PostgreSQL(address)
-
-
-def require_driver(address: Address) -> None:
-    """Raise DpvizError where the driver of the address's engine is not installed."""
+def _session(address: Address) -> Any:
+    """A `Database`, or what reads on Spark as one does; raises DpvizError where the engine's driver is not installed."""
     require_extra(address.engine, "A table in an engine", *_PACKAGES[address.engine])
+    if address.engine == "spark":
+        from dpviz.rows.spark import SparkTable
+
+        return SparkTable()
+    return DuckDB(address.database) if address.engine == "duckdb" else PostgreSQL(address)
 
 
 def read_rows(address: str, columns: Sequence[str]) -> Iterator[tuple[pa.Array, pa.RecordBatch]]:
@@ -192,22 +189,17 @@ def read_columns(address: str, most_rows: int) -> Iterator[tuple[float, pa.Recor
 
 
 def _read(address: Address, wanted: Sequence[str] | None, most_rows: int | None) -> Iterator[tuple[float, pa.RecordBatch]]:
-    require_driver(address)
+    session = _session(address)
     import pyarrow as pa
 
-    if address.engine == "spark":
-        from dpviz.rows.spark import SparkTable
-    database = SparkTable(address) if address.engine == "spark" else _database(address)
-    try:
-        columns = checked_columns(database.schema(address.table), wanted, address.order)
-        n_rows = 0 if most_rows is None else database.count(address.table)
+    with closing(session):
+        columns = checked_columns(session.schema(address.table), wanted, address.order)
+        n_rows = 0 if most_rows is None else session.count(address.table)
         if most_rows is not None and n_rows > most_rows:
             what = f"The table has more than {most_rows:,} rows, the most for this machine's memory."
             raise TableError("too-many-rows", what, remedy="Train where its rows are: dpviz train ADDRESS --schema FILE.")
         done = 0
         yield 0.0, pa.RecordBatch.from_pydict({name: pa.nulls(0) for name in columns})  # also a table without rows has columns
-        for batch in database.read(address.table, columns, address.order):
+        for batch in session.read(address.table, columns, address.order):
             yield min(done / max(n_rows, 1), 1.0), batch
             done += batch.num_rows
-    finally:
-        database.close()

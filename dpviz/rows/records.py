@@ -1,4 +1,4 @@
-"""Encoded rows as records of a few bytes, and what adds up of them: about their table, of a level's nodes, and a digest.
+"""Encoded rows as records of a few bytes, and what adds up of them: what encoding tells about their table, and counts of a level.
 
 All of it is made batch by batch, here or on an executor, whose Python needs NumPy and Arrow.
 """
@@ -21,8 +21,6 @@ from dpviz.table.schema import Schema
 from dpviz.table.sums import ColumnSum, TableSums
 from dpviz.training.nodes import BinnedRows, Kind, Place
 
-#: The target in a record.
-TARGET = "y"
 #: Numbers of the whole table, and of each column, that are added up; then a column's sum in four halves, and its buckets.
 _OF_TABLE = ("rows_read", "rows_kept", "malformed", "unchanged")
 _OF_COLUMN = ("dropped_missing", "dropped_unknown", "dropped_target", *CHANGES)
@@ -53,10 +51,9 @@ class Encoding:
 
     @cached_property
     def dtype(self) -> np.dtype:
-        """Of a record: what a table without rows has."""
+        """Of a record, a field per column: what a table without rows has."""
         empty = self.encode(RawTable(tuple(Column(name, numbers=np.empty(0)) for name in self.wanted)))
-        names = [f"b{place}" for place in range(self.schema.n_features)]
-        return np.dtype([(name, column.dtype) for name, column in zip((*names, TARGET), _columns(empty), strict=True)])
+        return np.dtype([(f"c{place}", column.dtype) for place, column in enumerate((*empty.columns, empty.target))])
 
     @property
     def n_numbers(self) -> int:
@@ -70,7 +67,7 @@ class Encoding:
     def records(self, data: EncodedDataset) -> np.ndarray:
         """The rows, one record each."""
         found = np.empty(data.n_rows, dtype=self.dtype)
-        for name, column in zip(self.dtype.names or (), _columns(data), strict=True):
+        for name, column in zip(self.dtype.names or (), (*data.columns, data.target), strict=True):
             found[name] = column
         return found
 
@@ -80,49 +77,31 @@ class Encoding:
         return EncodedDataset(self.schema, tuple(columns), target)
 
 
-def _columns(data: EncodedDataset) -> tuple[np.ndarray, ...]:
-    return (*data.columns, data.target)
-
-
 def numbers_of(data: EncodedDataset, columns: Sequence[str]) -> np.ndarray:
     """What encoding some rows tells about them and their table, as whole numbers that add up: int64, 1-D. Private."""
-    report, sums = data.report, data.table_sums.columns
+    report = data.report
     assert report is not None
     found = [np.array([getattr(report, kind) or 0 for kind in _OF_TABLE])]
-    for name, one in zip(columns, sums, strict=True):
+    for name, one in zip(columns, data.table_sums.columns, strict=True):
         found.append(np.array([dict(getattr(report, kind)).get(name, 0) for kind in _OF_COLUMN]))
         found.append(np.array([half for whole in (one.first, one.second) for half in (whole % _HALF, whole // _HALF)]))
         found.append(np.unpackbits(np.frombuffer(one.occupied.to_bytes(_BUCKETS // 8, "big"), np.uint8)))
     return np.concatenate(found).astype(np.int64)
 
 
-def report_of(numbers: np.ndarray, columns: Sequence[str], person: str) -> EncodingReport:
-    """The report of all rows together. A person's column comes first in it."""
+def told_by(numbers: np.ndarray, columns: Sequence[str], person: str) -> tuple[EncodingReport, TableSums]:
+    """(the report of all rows together, in which a person's column comes first; what the table is recognised by)."""
     by_column = list(zip(columns, numbers[len(_OF_TABLE) :].reshape(-1, _WIDTH), strict=True))
-    if person:
-        by_column.insert(0, by_column.pop())
-    whole = dict(zip(_OF_TABLE, numbers.tolist(), strict=False))
-    each = {
-        kind: tuple((name, int(own[place])) for name, own in by_column if own[place]) for place, kind in enumerate(_OF_COLUMN)
-    }
-    return EncodingReport(**whole, **each)  # type: ignore[arg-type]
-
-
-def sums_of(numbers: np.ndarray, columns: Sequence[str]) -> TableSums:
-    """What the table is recognised by."""
-    found = []
-    for name, own in zip(columns, numbers[len(_OF_TABLE) :].reshape(-1, _WIDTH), strict=True):
+    sums = []
+    for name, own in by_column:
         halves, occupied = own[len(_OF_COLUMN) : -_BUCKETS].tolist(), own[-_BUCKETS:] > 0
         first, second = ((low + high * _HALF) % _HALF**2 for low, high in (halves[:2], halves[2:]))
-        found.append(ColumnSum(name, first, second, int.from_bytes(np.packbits(occupied).tobytes(), "big")))
-    return TableSums(int(numbers[0]), found)
-
-
-# --- what is asked of records
-
-#: Of the hash of a row.
-_SHIFT = np.uint64(32)
-_MIX = tuple(map(np.uint64, (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)))
+        sums.append(ColumnSum(name, first, second, int.from_bytes(np.packbits(occupied).tobytes(), "big")))
+    if person:
+        by_column.insert(0, by_column.pop())
+    each = {kind: tuple((name, int(own[at])) for name, own in by_column if own[at]) for at, kind in enumerate(_OF_COLUMN)}
+    whole = dict(zip(_OF_TABLE, numbers.tolist(), strict=False))
+    return EncodingReport(**whole, **each), TableSums(whole["rows_read"], sums)  # type: ignore[arg-type]
 
 
 def add_level(
@@ -142,27 +121,6 @@ def add_level(
     bins = rows.columns if is_binned else tuple(map(bin_column, grid.features, rows.columns))
     target = rows.target if cuts is None else np.searchsorted(cuts, rows.target).astype(np.uint8)
     BinnedRows(grid, bins, target, found.shape[-1], has_every_bin=True).add(found, places, kind, parts)
-
-
-def add_digest(
-    candidates: Sequence[FeatureCandidates] | None, found: np.ndarray, rows: EncodedDataset, parts: np.ndarray | None
-) -> None:
-    """Sums over hashes of the rows' bins and targets, and over their squares, in halves: equal for equal rows in any order.
-
-    `candidates`: what rows are binned by, None where columns hold bins.
-    """
-    bins = rows.columns if candidates is None else tuple(map(bin_column, candidates, rows.columns))
-    hashes = np.zeros(rows.n_rows, dtype=np.uint64)
-    target = rows.target + 0.0 if rows.target.dtype.kind == "f" else rows.target.astype(np.int64)  # zero has one form
-    for column in (*bins, target.view(np.int64)):
-        hashes ^= column.astype(np.int64).view(np.uint64)
-        hashes += _MIX[0]
-        hashes *= _MIX[1]
-        hashes ^= hashes >> np.uint64(29)
-        hashes *= _MIX[2]
-        hashes ^= hashes >> _SHIFT
-    for place, whole in ((0, int(hashes.sum())), (2, int(np.dot(hashes, hashes)))):
-        found[place : place + 2] += np.array([whole % (1 << 32), whole >> 32])
 
 
 def by_bins(node: Node, features: Sequence[FeatureCandidates]) -> Node | None:

@@ -18,11 +18,10 @@ from dpviz.models.packed_forest import PackedTrees
 from dpviz.models.tree import Node
 from dpviz.privacy.leaf_labels import LeafCounts
 from dpviz.progress import Progress, Stop, watched
-from dpviz.rows.records import Encoding, add_digest, add_level, by_bins, numbers_of, report_of, sums_of
+from dpviz.rows.records import Encoding, add_level, by_bins, numbers_of, told_by
 from dpviz.table.candidates import CandidateGrid, key_of
-from dpviz.table.columns import Column
 from dpviz.table.dataset import EncodedDataset, EncodingReport
-from dpviz.table.encode import appearance, chosen_rows, limit_of, several_spellings, warn_of_marks
+from dpviz.table.encode import chosen_rows, limit_of, require_one_spelling, warn_of_marks
 from dpviz.table.notes import Doubt, Unread, warn_of
 from dpviz.table.raw import RawTable, table_of
 from dpviz.table.schema import Schema
@@ -38,13 +37,16 @@ class SourceRows(CountedRows):
     """Rows of a source, of which each is encoded once. Leaving its `with` block, or `close`, gives up what was kept."""
 
     most_rows_in_memory = MAX_ROWS
+    #: Whether values are kept from the start, as to read the source again would cost more than they do.
+    _keeps_values = False
+    _unread: tuple[Unread, ...] = ()
 
     def __init__(self, schema: Schema, person: str | None = None, rows_per_person: int | None = None) -> None:
         """`person` and `rows_per_person` as in `encode`. Nothing is read yet. Raises SchemaError or ParameterError."""
         self.schema, person, self.rows_per_person = limit_of(schema, person, rows_per_person)
         self._encoding = Encoding(self.schema, person or "", is_binned=True)
-        self._numbers: np.ndarray | None = None
-        self._n_kept, self._is_closed, self._is_lost, self._unread = 0, False, False, tuple[Unread, ...]()
+        self._told: tuple[EncodingReport, TableSums] | None = None
+        self._n_kept, self._is_closed, self._is_lost = 0, False, True
         self._assigned: tuple[np.ndarray, Encoding] | None = None
 
     # --- what a source does
@@ -57,11 +59,6 @@ class SourceRows(CountedRows):
     def _sum_records(self, found: np.ndarray, add: Adding, parts: np.ndarray | None) -> np.ndarray:
         """What is added to `found`, zeros at first, by the rows of all records."""
 
-    @property
-    def _keeps_values(self) -> bool:
-        """Whether values are kept from the start, as to read the source again would cost more than they do."""
-        return False
-
     # --- what is asked
 
     def _held(self, *, bins: bool = True) -> Encoding:
@@ -72,18 +69,18 @@ class SourceRows(CountedRows):
         """
         if self._is_closed:
             raise DpvizError("These rows were closed.", remedy="Use them inside their `with` block.")
-        if self._numbers is None:
-            self._encoding = replace(self._encoding, is_binned=bins and not self._keeps_values)
-            self._numbers, self._n_kept = self._encode(self._encoding)
-        elif self._is_lost or (self._encoding.is_binned and not bins):
-            encoding = replace(self._encoding, is_binned=self._encoding.is_binned and bins)
-            before = sums_of(self._numbers, encoding.wanted)
-            numbers, n_kept = self._encode(encoding)
-            if n_kept != self._n_kept or not _are_equal(before, sums_of(numbers, encoding.wanted)):
+        is_binned = self._encoding.is_binned and bins and not self._keeps_values
+        if self._is_lost or is_binned != self._encoding.is_binned:
+            before, encoding, self._is_lost = self._told, replace(self._encoding, is_binned=is_binned), True
+            numbers, self._n_kept = self._encode(encoding)
+            report, sums = told_by(numbers, encoding.wanted, encoding.person)
+            report = replace(report, rows_kept=self._n_kept, over_limit=report.rows_kept - self._n_kept, unread=self._unread)
+            self._encoding, self._told = encoding, (report, sums)
+            if before is not None and (before[0].rows_kept != self._n_kept or _text(before[1]) != _text(sums)):
                 self.close()
                 what = "The table has changed since its rows were read first."
                 raise EngineError("changed", what, remedy="Open it again when nobody writes to it.")
-            self._encoding, self._numbers, self._n_kept = encoding, numbers, n_kept
+            self._is_lost = False
         return self._encoding
 
     def _sum(self, found: np.ndarray, add: Adding, parts: np.ndarray | None = None) -> np.ndarray:
@@ -108,31 +105,25 @@ class SourceRows(CountedRows):
     @property
     def report(self) -> EncodingReport:  # type: ignore[override]
         """What encoding did, for the owner's eyes only."""
-        encoding = self._held()
-        assert self._numbers is not None
-        found = report_of(self._numbers, encoding.wanted, encoding.person)
-        return replace(found, rows_kept=self._n_kept, over_limit=found.rows_kept - self._n_kept, unread=self._unread)
+        self._held()
+        assert self._told is not None
+        return self._told[0]
 
     @property
     def table_sums(self) -> TableSums:
         """What the table is recognised by."""
-        encoding = self._held()
-        assert self._numbers is not None
-        return sums_of(self._numbers, encoding.wanted)
+        self._held()
+        assert self._told is not None
+        return self._told[1]
 
     @property
     def identity(self) -> str:
         """What the register knows these rows by: the same in whatever order they are stored, and in every source. Private.
 
-        SHA-256 over the schema, the sums of the table and, unless of each person some rows were chosen, sums over hashes of rows.
+        SHA-256 over the schema and the sums of the table, which do not tell which rows of a person were chosen.
         """
-        sums, schema = self.table_sums, replace(self.schema, rows_per_person=1)
-        found = hashlib.sha256(f"{schema.key} {sums.n_rows} {[one.text for one in sums.columns]}".encode())
-        if self.rows_per_person is None:
-            add = partial(add_digest, None if self._held().is_binned else self._encoding.candidates)
-            low, high, low_squared, high_squared = self._sum(np.zeros(4, dtype=np.int64), add).tolist()
-            found.update(f"{(low + (high << 32)) % (1 << 64)} {(low_squared + (high_squared << 32)) % (1 << 64)}".encode())
-        return found.hexdigest()
+        schema = replace(self.schema, rows_per_person=1)
+        return hashlib.sha256(f"{schema.key} {_text(self.table_sums)}".encode()).hexdigest()
 
     def root(self, grid: CandidateGrid, cuts: np.ndarray | None = None) -> CountedNode:
         """All rows, binned by `grid`; counted level by level."""
@@ -164,8 +155,8 @@ class SourceRows(CountedRows):
         return binned if binned is not None and is_binned else root
 
 
-def _are_equal(one: TableSums, other: TableSums) -> bool:
-    return one.n_rows == other.n_rows and [sum.text for sum in one.columns] == [sum.text for sum in other.columns]
+def _text(sums: TableSums) -> str:
+    return f"{sums.n_rows} {[one.text for one in sums.columns]}"
 
 
 # --- rows that are read here
@@ -178,7 +169,7 @@ class Batches:
     title: str  #: What messages call it
     #: All its columns, in order. Public.
     names: tuple[str, ...]
-    #: Reads the columns of these names, from the start; the progress is told the share that is read, and may raise Cancelled.
+    #: Reads the columns that are wanted, from the start; the progress is told the share that is read, and may raise Cancelled.
     read: Callable[[Progress], Iterator[RawTable]]
     notes: tuple[str, ...] = ()  #: What the reader assumed
     is_text: bool = False  #: Whether it reads lines, one by one: that takes far longer than to keep what they say
@@ -206,16 +197,8 @@ class LocalRows(SourceRows):
         super().__init__(schema, person, rows_per_person)
         self._telling, self._step, self.notes = watched(progress, stop), watched(None, stop), tuple[str, ...]()
         self._batches = batches(self._encoding.wanted)
+        self._keeps_values, self.names = self._batches.is_text, self._batches.names
         self._records: np.ndarray = np.empty(0, dtype=self._encoding.dtype)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All columns of the source, in its order. Public."""
-        return self._batches.names
-
-    @property
-    def _keeps_values(self) -> bool:
-        return self._batches.is_text
 
     @property
     def data(self) -> EncodedDataset:
@@ -224,8 +207,9 @@ class LocalRows(SourceRows):
         return EncodedDataset(self.schema, tuple(columns), target)
 
     def _encode(self, encoding: Encoding) -> tuple[np.ndarray, int]:
-        notes, numbers, persons = dict.fromkeys(self._batches.notes), np.zeros(encoding.n_numbers, dtype=np.int64), _Persons()
-        unread = dict[tuple[int, tuple[str, str]], Unread]()
+        numbers, persons, whose = np.zeros(encoding.n_numbers, dtype=np.int64), dict[str, int](), [np.empty(0, np.int64)]
+        notes, unread = dict.fromkeys(self._batches.notes), dict[tuple[int, tuple[str, str]], Unread]()
+        spelled = set[str]()
 
         def read() -> Iterator[np.ndarray]:
             n_records = 0
@@ -239,29 +223,33 @@ class LocalRows(SourceRows):
                     which = encoding.wanted.index(note.column), note.words  # one column may have notes of several causes
                     unread[which] = unread[which].with_more(note) if which in unread else note
                 n_records += table.n_rows + len(table.left_out)
-                if data.persons is not None:
-                    persons.add(table.column(encoding.person), data.persons)
+                if data.persons is not None:  # whoever is met first has the smallest number
+                    column = table.column(encoding.person)
+                    texts = column.value_texts
+                    own = [persons.setdefault(text, len(persons)) for text in texts]
+                    whose.append(np.array(own, dtype=np.int64)[data.persons])
+                    spelled.update(texts if column.typed is None else ())
                 yield encoding.records(data)
 
         records = _on_disk(encoding.dtype, read())
         if self.rows_per_person is not None:
-            whose = persons.numbers()
-            kept = chosen_rows(whose, self.rows_per_person)
-            self.persons = whose[kept]
+            require_one_spelling(encoding.person, spelled)
+            every = np.concatenate(whose)
+            kept = chosen_rows(every, self.rows_per_person)
+            self.persons = every[kept]
             pieces = (slice(start, start + COUNTED_AT_ONCE) for start in range(0, len(records), COUNTED_AT_ONCE))
             records = _on_disk(encoding.dtype, (records[here][kept[here]] for here in pieces))
-        if self._numbers is None:
+        if self._told is None:
             self.notes, self._unread = tuple(notes), tuple(unread[which] for which in sorted(unread))
             warn_of((*notes, *self._unread))
         self._records = records
         return numbers, len(records)
 
     def _sum_records(self, found: np.ndarray, add: Adding, parts: np.ndarray | None) -> np.ndarray:
-        encoding = self._held()
         for start in range(0, self._n_kept, COUNTED_AT_ONCE):
             here = slice(start, start + COUNTED_AT_ONCE)
             self._step(start / self._n_kept)
-            add(found, encoding.rows(self._records[here]), None if parts is None else parts[here])
+            add(found, self._encoding.rows(self._records[here]), None if parts is None else parts[here])
         return found
 
     def forest_counts(self, trees: PackedTrees, tree_of: np.ndarray | None) -> LeafCounts:
@@ -273,25 +261,6 @@ class LocalRows(SourceRows):
         super().close()
         self._records = np.empty(0)
         self._batches.end()
-
-
-class _Persons:
-    """Whose row each is, by a number: whoever is met first has the smallest. Only keys and numbers are kept."""
-
-    def __init__(self) -> None:
-        self._numbers, self._looks, self._of_rows = dict[str, int](), dict[object, str](), list[np.ndarray]()
-
-    def add(self, column: Column, places: np.ndarray) -> None:
-        """Rows of a batch, by the places of their keys among the column's. Raises SchemaError for two spellings of a person."""
-        texts = column.value_texts
-        if column.typed is None and any(self._looks.setdefault(appearance(text), text) != text for text in texts):
-            raise several_spellings(column.name)
-        own = [self._numbers.setdefault(text, len(self._numbers)) for text in texts]
-        self._of_rows.append(np.array(own, dtype=np.int64)[places])
-
-    def numbers(self) -> np.ndarray:
-        """Of all rows, int64 of shape (n_rows,)."""
-        return np.concatenate([np.empty(0, dtype=np.int64), *self._of_rows])
 
 
 def _on_disk(dtype: np.dtype, pieces: Iterator[np.ndarray]) -> np.ndarray:

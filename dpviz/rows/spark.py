@@ -12,8 +12,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import partial
-from hashlib import sha256
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -25,21 +24,19 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.window import Window
 
 from dpviz.rows.address import Address
-from dpviz.rows.cluster import CELLS, KEPT, WHOSE, Batches, ClusterRows, PartFunction, starts_of, together
-from dpviz.rows.databases import checked_columns, redact_database_errors, require_table
+from dpviz.rows.cluster import CELLS, KEPT, WHOSE, Batches, ClusterRows, PartFunction, cells_of, starts_of, together
+from dpviz.rows.databases import checked_columns, no_table, redact_database_errors
 from dpviz.table.encode import several_spellings
 from dpviz.table.schema import Schema
 
 #: Rows that are encoded at once.
 _ROWS_AT_ONCE = 1 << 16
-#: The package as a file, by what is in it; as long as this process runs.
-_PACKED = dict[str, TemporaryDirectory[str]]()
 
 
 class SparkTable:
     """A session of Spark."""
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self) -> None:
         with redact_database_errors("Spark"):
             _forget_killed()
             self._is_own = SparkSession.getActiveSession() is None
@@ -51,7 +48,8 @@ class SparkTable:
     def schema(self, table: Sequence[str]) -> pa.Schema:
         """Types of the columns."""
         with redact_database_errors("Spark"):
-            require_table(self.session.catalog.tableExists(_named(table)))
+            if not self.session.catalog.tableExists(_named(table)):
+                raise no_table()
             return to_arrow_schema(self.session.table(_named(table)).schema)
 
     def frame(self, table: Sequence[str], columns: Sequence[str], order: str) -> Any:
@@ -63,8 +61,9 @@ class SparkTable:
     def read(self, table: Sequence[str], columns: Sequence[str], order: str = "") -> Iterator[pa.RecordBatch]:
         """These columns of every row, part by part."""
         with redact_database_errors("Spark"):
-            for content in _part_by_part(self.frame(table, columns, order)):
-                yield from (batch.rename_columns([*columns]) for batch in pa.ipc.open_stream(content))
+            streams = _mapped(self.frame(table, columns, order), _streams, pa.schema({"content": pa.binary()}))
+            for (content,) in streams.toLocalIterator():
+                yield from (batch.rename_columns([*columns]) for batch in pa.ipc.open_stream(bytes(content)))
 
     def count(self, table: Sequence[str]) -> int:
         """How many rows there are."""
@@ -86,10 +85,6 @@ def _column(name: str) -> Any:
     return functions.col("`" + name.replace("`", "``") + "`")
 
 
-def _part_by_part(frame: Any) -> Iterator[bytes]:
-    return (bytes(row[0]) for row in _mapped(frame, _streams, pa.schema({"content": pa.binary()})).toLocalIterator())
-
-
 def _streams(batches: Batches) -> Batches:
     """Every batch as an Arrow stream."""
     for batch in batches:
@@ -99,41 +94,38 @@ def _streams(batches: Batches) -> Batches:
         yield pa.RecordBatch.from_arrays([pa.array([sink.getvalue().to_pybytes()], pa.binary())], ["content"])
 
 
-def spark_rows(address: Address, schema: Schema, person: str | None, rows_per_person: int | None) -> ClusterRows:
+def spark_rows(
+    table: SparkTable, address: Address, schema: Schema, person: str | None, rows_per_person: int | None
+) -> ClusterRows:
     """Rows of a table. Raises EngineError or SchemaError."""
-    table = SparkTable(address)
-    try:
-        found = table.schema(address.table)
-        whose = [name for name in (schema.person if person is None else person,) if name is not None]
-        columns = checked_columns(found, [*schema.feature_names, schema.target.name, *whose], address.order)
-        with redact_database_errors("Spark"):
-            frame = table.frame(address.table, columns, address.order)
-        return ClusterRows(SparkSource(frame, tuple(found.names), table, columns), schema, person, rows_per_person)
-    except BaseException:
-        table.close()
-        raise
+    found, person = table.schema(address.table), schema.person if person is None else person
+    wanted = [*schema.feature_names, schema.target.name, *([] if person is None else [person])]
+    columns = checked_columns(found, wanted, address.order)
+    with redact_database_errors("Spark"):
+        frame = table.frame(address.table, columns, address.order)
+    return ClusterRows(SparkSource(frame, found.names, table, columns), schema, person, rows_per_person)
 
 
 class SparkSource:
     """Rows of a frame: `dpviz.rows.cluster.Source`."""
 
     def __init__(
-        self, frame: Any, names: tuple[str, ...], table: SparkTable | None = None, columns: Sequence[str] | None = None
+        self, frame: Any, names: Sequence[str], table: SparkTable | None = None, columns: Sequence[str] | None = None
     ) -> None:
         """`table` is ended with this; `columns`: what the columns of the frame are called, by their places."""
-        self._frame, self.names, self._table, self._columns = frame, names, table, columns
+        self._frame, self.names, self._table, self._columns = frame, tuple(names), table, columns
+
+    def _made(self, function: PartFunction, schema: pa.Schema) -> Any:
+        return _mapped(self._frame, partial(_of_part, function, self._columns), schema)
 
     def map_batches(self, function: PartFunction, schema: pa.Schema) -> SparkSource:
         """What a function makes of every part, in a local checkpoint."""
-        return self._kept(_mapped(self._frame, partial(_of_part, function, self._columns), schema), schema)
-
-    def _kept(self, frame: Any, schema: pa.Schema) -> SparkSource:
-        return SparkSource(frame.localCheckpoint(eager=True), tuple(schema.names))
+        return SparkSource(self._made(function, schema).localCheckpoint(eager=True), schema.names)
 
     def sum_batches(self, function: PartFunction) -> pa.Table:
         """Cells, added up on the executors."""
-        cells = _mapped(self._frame, partial(_of_part, function, None), CELLS)
-        return cells.groupBy("cell").agg(functions.sum("count").alias("count")).toArrow().cast(CELLS)
+        cells = self._made(function, CELLS).groupBy("cell").agg(functions.sum("count").alias("count"))
+        return cells.toArrow().cast(CELLS)
 
     def partition_by(self, person: str, most: int) -> SparkSource:
         """Of each person the rows with the least draws."""
@@ -143,12 +135,13 @@ class SparkSource:
             raise several_spellings(person)
         by_draw = Window.partitionBy("person").orderBy("draw", "row")
         chosen = rows.withColumn("place", functions.row_number().over(by_draw)).where(f"place <= {most}").drop("place")
-        ordered = self._kept(chosen.orderBy("row"), WHOSE)
+        ordered = SparkSource(chosen.orderBy("row").localCheckpoint(eager=True), WHOSE.names)
         try:
-            starts, _ = starts_of(ordered.sum_batches(_size_of_part))
-            numbered = _mapped(ordered._frame, partial(_of_part, partial(_numbered, starts), None), WHOSE)
+            sizes = ordered.sum_batches(_size_of_part)
+            starts = starts_of(*(column.to_numpy() for column in sizes.columns))
             first = functions.min("row").over(Window.partitionBy("person"))
-            return self._kept(_mapped(numbered.withColumn("row", first), partial(_of_part, together, None), KEPT), KEPT)
+            numbered = ordered._made(partial(_numbered, starts), WHOSE).withColumn("row", first)
+            return SparkSource(numbered, WHOSE.names).map_batches(together, KEPT)
         finally:
             ordered.close()
 
@@ -178,8 +171,7 @@ def _of_part(function: PartFunction, columns: Sequence[str] | None, batches: Bat
 
 
 def _size_of_part(part: int, batches: Batches) -> Batches:
-    size = sum(batch.num_rows for batch in batches)
-    yield pa.RecordBatch.from_arrays([pa.array([part], pa.int64()), pa.array([size], pa.int64())], schema=CELLS)
+    yield cells_of([part], [sum(batch.num_rows for batch in batches)])
 
 
 def _numbered(starts: dict[int, int], part: int, batches: Batches) -> Batches:
@@ -190,18 +182,21 @@ def _numbered(starts: dict[int, int], part: int, batches: Batches) -> Batches:
         start += batch.num_rows
 
 
-def _send_package(session: Any) -> None:
-    """Give executors this package: its Python files, without the public names and what these need."""
-    home = Path(__file__).parents[1]
-    files = sorted(path for path in home.rglob("*.py") if path != home / "__init__.py")
-    digest = sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
-    if digest not in _PACKED:
-        _PACKED[digest] = TemporaryDirectory(prefix="dpviz-package-")
-        with ZipFile(Path(_PACKED[digest].name) / f"dpviz-{digest}.zip", "w") as packed:
-            packed.writestr("dpviz/__init__.py", "")
-            for path in files:
+@cache
+def _package() -> TemporaryDirectory[str]:
+    """A folder with this package as a file, without the public names and what these need; as long as this process runs."""
+    home, folder = Path(__file__).parents[1], TemporaryDirectory(prefix="dpviz-package-")
+    with ZipFile(Path(folder.name) / "dpviz.zip", "w") as packed:
+        packed.writestr("dpviz/__init__.py", "")
+        for path in home.rglob("*.py"):
+            if path != home / "__init__.py":
                 packed.write(path, f"dpviz/{path.relative_to(home)}")
-    place, before = str(Path(_PACKED[digest].name) / f"dpviz-{digest}.zip"), [*sys.path]
+    return folder
+
+
+def _send_package(session: Any) -> None:
+    """Give executors this package."""
+    place, before = f"{_package().name}/dpviz.zip", [*sys.path]
     try:
         if not hasattr(session, "_jsc"):  # a client of Spark Connect
             session.addArtifacts(place, pyfile=True)

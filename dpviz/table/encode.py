@@ -6,7 +6,7 @@ range, unknown categories and missing cells follow the schema's public rules and
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from unicodedata import category, normalize
@@ -242,6 +242,8 @@ def _data_set(
         return data
     if rows_per_person is None:
         return replace(data, persons=persons[kept])
+    if whose.typed is None:
+        require_one_spelling(whose.name, whose.value_texts)
     return data.of_persons(persons[kept], chosen_rows(persons[kept], rows_per_person), rows_per_person)
 
 
@@ -284,17 +286,18 @@ def _sum(table: RawTable, column: EncodedColumn) -> ColumnSum:
 
 
 def _persons(column: Column) -> np.ndarray:
-    """Whose row it is, int of shape (n_rows,); negative where nobody can tell: what cannot be read may be several persons.
-
-    Raises SchemaError where texts of the column seem to be several spellings of one person: each would have rows of its own.
-    """
+    """Whose row it is, int of shape (n_rows,); negative where nobody can tell: what cannot be read may be several persons."""
     codes = np.maximum(column.value_codes, -1)
     if column.typed is not None:
         return codes
-    if len(set(map(appearance, column.value_texts))) < len(column.value_texts):
-        raise several_spellings(column.name)
     is_known = np.array([*(UNREADABLE not in text and not is_no_value(text) for text in column.value_texts), True])
     return np.where(is_known[codes], codes, -1)
+
+
+def require_one_spelling(column: str, texts: Collection[str]) -> None:
+    """Raise SchemaError where texts of a column seem to be several spellings of one person: each would have rows of its own."""
+    if len(set(map(appearance, texts))) < len(texts):
+        raise several_spellings(column)
 
 
 def several_spellings(column: str) -> SchemaError:
