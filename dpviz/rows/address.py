@@ -68,6 +68,6 @@ def parse_address(text: str) -> Address:
     return Address(engine, table, given.get("order", ""), user, host, port, path)
 
 
-def identifier(name: str) -> str:
+def identifier(name: str, mark: str) -> str:
     """A quoted name: quotes inside are doubled, so that a column called `x"; DROP TABLE` stays a column."""
-    return '"' + name.replace('"', '""') + '"'
+    return mark + name.replace(mark, mark * 2) + mark

@@ -27,14 +27,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 T = TypeVar("T")
-#: Digits of the numbers that Arrow has.
-_MOST_DIGITS = 38
 
 
 class Database(ABC):
     """A session in a database, which reads."""
 
     title: ClassVar[str]
+    _mark = '"'  #: Around names
     _lost: tuple[type[Exception], ...] = ()  #: Types of a connection that is gone
     _base: Any
 
@@ -50,9 +49,9 @@ class Database(ABC):
 
     def schema(self, table: Sequence[str]) -> pa.Schema:
         """Columns with their types; raises EngineError where there is no such table."""
-        statement = f"SELECT * FROM {_named(table)} LIMIT 0"
+        statement = f"SELECT * FROM {self._named(table)} LIMIT 0"
         with redact_database_errors(self.title, *self._lost, is_table=True), self._asked(statement, 1) as (reader, _):
-            return self._typed(reader.read_all()).schema
+            return self._typed(reader.schema.empty_table()).schema
 
     def batches(self, statement: str, n_rows: int) -> Iterator[pa.RecordBatch]:
         """The rows of a statement, in order and about so many at a time."""
@@ -60,25 +59,28 @@ class Database(ABC):
             while (batch := asked(lambda: next(reader, None), cancel)) is not None:
                 yield self._typed(batch)
 
+    def statement(self, table: Sequence[str], columns: Sequence[str], order: str) -> str:
+        """What asks for these columns of every row, in the order of a column unless that is empty."""
+        wanted = ", ".join(identifier(name, self._mark) for name in columns)
+        ordered = f" ORDER BY {identifier(order, self._mark)}" if order else ""
+        return f"SELECT {wanted} FROM {self._named(table)}{ordered}"
+
     def read(self, table: Sequence[str], columns: Sequence[str], order: str = "") -> Iterator[pa.RecordBatch]:
         """These columns of every row, some rows at a time."""
-        ordered = f" ORDER BY {identifier(order)}" if order else ""
-        statement = f"SELECT {', '.join(map(identifier, columns))} FROM {_named(table)}{ordered}"
-        return self.batches(statement, rows_at_once(len(columns)))
+        return self.batches(self.statement(table, columns, order), rows_at_once(len(columns)))
 
     def count(self, table: Sequence[str]) -> int:
         """How many rows there are."""
-        (batch,) = self.batches(f"SELECT COUNT(*) AS n FROM {_named(table)}", 1)
+        (batch,) = self.batches(f"SELECT COUNT(*) AS n FROM {self._named(table)}", 1)
         return int(batch.column(0)[0].as_py())
+
+    def _named(self, table: Sequence[str]) -> str:
+        return ".".join(identifier(part, self._mark) for part in table)
 
     def close(self) -> None:
         """End the session; never raises."""
         with suppress(Exception):
             self._base.close()
-
-
-def _named(table: Sequence[str]) -> str:
-    return ".".join(map(identifier, table))
 
 
 def require_columns(names: Sequence[str], wanted: Iterable[str]) -> None:
@@ -136,7 +138,7 @@ class DuckDB(Database):
             self._base = duckdb.connect(path, read_only=True, config=settings)
 
     @contextmanager
-    def _asked(self, statement: str, n_rows: int, given: Sequence[str] = ()) -> Iterator[tuple[Any, Callable[[], None]]]:
+    def _asked(self, statement: str, n_rows: int) -> Iterator[tuple[Any, Callable[[], None]]]:
         def reader() -> Any:
             found = self._base.sql(statement)
             return (getattr(found, "to_arrow_reader", None) or found.fetch_arrow_reader)(n_rows)  # its name before version 2
@@ -149,18 +151,11 @@ class PostgreSQL(Database):
 
     title = "PostgreSQL"
     _SETTINGS: ClassVar = {"default_transaction_read_only": "on", "synchronize_seqscans": "off", "client_min_messages": "error"}
-    #: Of every column of numbers with digits, these where they are declared.
-    _DECIMALS = """
-        SELECT a.attname::text, a.atttypmod FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid
-        WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped
-            AND CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END = 'numeric'::regtype
-    """
 
     def __init__(self, address: Address) -> None:
         from adbc_driver_postgresql import dbapi
 
         self._lost = (dbapi.OperationalError, dbapi.InterfaceError)
-        self._decimals = dict[str, Any]()
         given = {"user": address.user, "host": address.host, "port": address.port, "dbname": address.database}
         given |= {"application_name": "dpviz", "client_encoding": "utf8"}
         wanted = " ".join(f"{name}={_quoted(str(value))}" for name, value in given.items() if value)
@@ -171,32 +166,18 @@ class PostgreSQL(Database):
                     pass
 
     @contextmanager
-    def _asked(self, statement: str, n_rows: int, given: Sequence[str] = ()) -> Iterator[tuple[Any, Callable[[], None]]]:
+    def _asked(self, statement: str, n_rows: int) -> Iterator[tuple[Any, Callable[[], None]]]:
         with self._base.cursor() as cursor:
-            asked(lambda: cursor.execute(statement, given or None), cursor.adbc_cancel)
+            asked(lambda: cursor.execute(statement), cursor.adbc_cancel)
             yield cursor.fetch_record_batch(), cursor.adbc_cancel
 
-    def schema(self, table: Sequence[str]) -> pa.Schema:
-        """Types of the columns; decimals come as texts, and are made numbers here where their digits are declared."""
-        import pyarrow as pa
-
-        with redact_database_errors(self.title, *self._lost), self._asked(self._DECIMALS, 1, [_named(table)]) as (reader, _):
-            for name, modifier in zip(*reader.read_all().to_pydict().values(), strict=True):
-                digits, scale = (modifier - 4) >> 16 & 0xFFFF, (modifier - 4) & 0x7FF
-                is_short = modifier >= 4 and scale <= digits <= _MOST_DIGITS
-                self._decimals[name] = pa.decimal128(digits, scale) if is_short else pa.string()
-        return super().schema(table)
-
     def _typed(self, rows: Any) -> Any:
-        """The same with decimals as such, and missing where they are no number, for Arrow has none such."""
+        """The same with decimals as texts."""
         import pyarrow as pa
-        import pyarrow.compute as pc
 
-        for at, name in enumerate(rows.schema.names):
-            if (kind := self._decimals.get(name)) is not None:
-                texts = rows.column(at).cast(pa.string())
-                numbers = pc.if_else(pc.equal(pc.utf8_lower(texts), "nan"), None, texts)
-                rows = rows.set_column(at, name, numbers.cast(kind))
+        for at, field in enumerate(rows.schema):
+            if (field.metadata or {}).get(b"ADBC:postgresql:typname") == b"numeric":
+                rows = rows.set_column(at, field.name, rows.column(at).cast(pa.string()))
         return rows
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,7 +25,7 @@ from pyspark.sql.window import Window
 
 from dpviz.rows.address import Address
 from dpviz.rows.cluster import CELLS, KEPT, WHOSE, Batches, ClusterRows, PartFunction, cells_of, starts_of, together
-from dpviz.rows.databases import checked_columns, no_table, redact_database_errors
+from dpviz.rows.databases import Database, checked_columns, redact_database_errors
 from dpviz.table.encode import several_spellings
 from dpviz.table.schema import Schema
 
@@ -33,56 +33,34 @@ from dpviz.table.schema import Schema
 _ROWS_AT_ONCE = 1 << 16
 
 
-class SparkTable:
+class SparkTable(Database):
     """A session of Spark."""
 
+    title, _mark = "Spark", "`"
+
     def __init__(self) -> None:
-        with redact_database_errors("Spark"):
+        with redact_database_errors(self.title):
             _forget_killed()
             self._is_own = SparkSession.getActiveSession() is None
             begun = SparkSession.builder.appName("dpviz").config("spark.io.encryption.enabled", "true")
             self.session = begun.getOrCreate().newSession()
             self.session.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(_ROWS_AT_ONCE))
+            self.session.conf.set("spark.sql.variable.substitute", "false")  # a name like ${x} is that name
             _send_package(self.session)
 
-    def schema(self, table: Sequence[str]) -> pa.Schema:
-        """Types of the columns."""
-        with redact_database_errors("Spark"):
-            if not self.session.catalog.tableExists(_named(table)):
-                raise no_table()
-            return to_arrow_schema(self.session.table(_named(table)).schema)
-
-    def frame(self, table: Sequence[str], columns: Sequence[str], order: str) -> Any:
-        """These columns of every row, numbered: functions that map frames look their columns up by names without quotes."""
-        found = self.session.table(_named(table))
-        found = found.orderBy(_column(order)) if order else found
-        return found.select(*(_column(name).alias(f"c{place}") for place, name in enumerate(columns)))
-
-    def read(self, table: Sequence[str], columns: Sequence[str], order: str = "") -> Iterator[pa.RecordBatch]:
-        """These columns of every row, part by part."""
-        with redact_database_errors("Spark"):
-            streams = _mapped(self.frame(table, columns, order), _streams, pa.schema({"content": pa.binary()}))
-            for (content,) in streams.toLocalIterator():
-                yield from (batch.rename_columns([*columns]) for batch in pa.ipc.open_stream(bytes(content)))
-
-    def count(self, table: Sequence[str]) -> int:
-        """How many rows there are."""
-        with redact_database_errors("Spark"):
-            return int(self.session.table(_named(table)).count())
+    @contextmanager
+    def _asked(self, statement: str, n_rows: int) -> Iterator[tuple[Any, Callable[[], None]]]:
+        """Part by part."""
+        frame = self.session.sql(statement)
+        streams = _mapped(frame, _streams, pa.schema({"content": pa.binary()}))
+        batches = (batch for (content,) in streams.toLocalIterator() for batch in pa.ipc.open_stream(bytes(content)))
+        yield pa.RecordBatchReader.from_batches(to_arrow_schema(frame.schema), batches), lambda: None
 
     def close(self) -> None:
         """End the session if nobody else began it."""
         if self._is_own:
             with suppress(Exception):
                 self.session.stop()
-
-
-def _named(table: Sequence[str]) -> str:
-    return ".".join("`" + part.replace("`", "``") + "`" for part in table)
-
-
-def _column(name: str) -> Any:
-    return functions.col("`" + name.replace("`", "``") + "`")
 
 
 def _streams(batches: Batches) -> Batches:
@@ -98,29 +76,27 @@ def spark_rows(
     table: SparkTable, address: Address, schema: Schema, person: str | None, rows_per_person: int | None
 ) -> ClusterRows:
     """Rows of a table. Raises EngineError or SchemaError."""
-    found, person = table.schema(address.table), schema.person if person is None else person
+    person = schema.person if person is None else person
     wanted = [*schema.feature_names, schema.target.name, *([] if person is None else [person])]
-    columns = checked_columns(found, wanted, address.order)
-    with redact_database_errors("Spark"):
-        frame = table.frame(address.table, columns, address.order)
-    return ClusterRows(SparkSource(frame, found.names, table, columns), schema, person, rows_per_person)
+    columns = checked_columns(table.schema(address.table), wanted, address.order)
+    with redact_database_errors(table.title):
+        frame = table.session.sql(table.statement(address.table, columns, address.order))
+    return ClusterRows(SparkSource(frame, table), schema, person, rows_per_person)
 
 
 class SparkSource:
     """Rows of a frame: `dpviz.rows.cluster.Source`."""
 
-    def __init__(
-        self, frame: Any, names: Sequence[str], table: SparkTable | None = None, columns: Sequence[str] | None = None
-    ) -> None:
-        """`table` is ended with this; `columns`: what the columns of the frame are called, by their places."""
-        self._frame, self.names, self._table, self._columns = frame, tuple(names), table, columns
+    def __init__(self, frame: Any, table: SparkTable | None = None) -> None:
+        """`table` is ended with this."""
+        self._frame, self._table, self.names = frame, table, tuple(frame.columns)
 
     def _made(self, function: PartFunction, schema: pa.Schema) -> Any:
-        return _mapped(self._frame, partial(_of_part, function, self._columns), schema)
+        return _mapped(self._frame, partial(_of_part, function), schema)
 
     def map_batches(self, function: PartFunction, schema: pa.Schema) -> SparkSource:
         """What a function makes of every part, in a local checkpoint."""
-        return SparkSource(self._made(function, schema).localCheckpoint(eager=True), schema.names)
+        return SparkSource(self._made(function, schema).localCheckpoint(eager=True))
 
     def sum_batches(self, function: PartFunction) -> pa.Table:
         """Cells, added up on the executors."""
@@ -135,13 +111,13 @@ class SparkSource:
             raise several_spellings(person)
         by_draw = Window.partitionBy("person").orderBy("draw", "row")
         chosen = rows.withColumn("place", functions.row_number().over(by_draw)).where(f"place <= {most}").drop("place")
-        ordered = SparkSource(chosen.orderBy("row").localCheckpoint(eager=True), WHOSE.names)
+        ordered = SparkSource(chosen.orderBy("row").localCheckpoint(eager=True))
         try:
             sizes = ordered.sum_batches(_size_of_part)
             starts = starts_of(*(column.to_numpy() for column in sizes.columns))
             first = functions.min("row").over(Window.partitionBy("person"))
             numbered = ordered._made(partial(_numbered, starts), WHOSE).withColumn("row", first)
-            return SparkSource(numbered, WHOSE.names).map_batches(together, KEPT)
+            return SparkSource(numbered).map_batches(together, KEPT)
         finally:
             ordered.close()
 
@@ -156,18 +132,23 @@ class SparkSource:
 
 
 def _mapped(frame: Any, function: Callable[[Batches], Batches], schema: pa.Schema) -> Any:
+    """Columns have numbers meanwhile: functions that map frames look them up by names without quotes."""
+    numbered = frame.toDF(*(f"c{place}" for place in range(len(frame.columns))))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # of versions of pandas, which is not used
-        return frame.mapInArrow(function, from_arrow_schema(schema))
+        return numbered.mapInArrow(partial(_with_names, function, frame.columns), from_arrow_schema(schema))
 
 
-def _of_part(function: PartFunction, columns: Sequence[str] | None, batches: Batches) -> Batches:
+def _with_names(function: Callable[[Batches], Batches], names: list[str], batches: Batches) -> Batches:
+    return function(batch.rename_columns(names) for batch in batches)
+
+
+def _of_part(function: PartFunction, batches: Batches) -> Batches:
     from pyspark import TaskContext
 
     context = TaskContext.get()
     assert context is not None
-    named = batches if columns is None else (batch.rename_columns([*columns]) for batch in batches)
-    return function(context.partitionId(), named)
+    return function(context.partitionId(), batches)
 
 
 def _size_of_part(part: int, batches: Batches) -> Batches:
