@@ -52,6 +52,8 @@ CELLS = pa.schema([("cell", pa.int64()), ("count", pa.int64())])
 #: The part of a row's place that counts within its own part.
 _WITHIN = 1 << 33
 _CELLS_AT_ONCE = 1 << 16
+#: How often rows are encoded where some are lost.
+_TIMES = 3
 #: Decimals of any length stay what they are.
 _EXACT = Context(prec=MAX_PREC, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
@@ -95,6 +97,17 @@ class ClusterRows(SourceRows):
         self._source, self._kept, self._starts = source, source, dict[int, int]()
 
     def _encode(self, encoding: Encoding) -> tuple[np.ndarray, int]:
+        for times_left in reversed(range(_TIMES)):
+            try:
+                return self._kept_of(encoding)
+            except EngineError as error:
+                if error.code != LOST_ROWS:
+                    raise
+                if not times_left:
+                    raise EngineError("failed", error.what, remedy=error.remedy) from None
+        raise AssertionError
+
+    def _kept_of(self, encoding: Encoding) -> tuple[np.ndarray, int]:
         self._give_up()
         with _source_errors():
             self._kept = self._source.map_batches(partial(encoded, encoding), WHOSE if encoding.person else KEPT)

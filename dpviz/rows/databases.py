@@ -38,9 +38,7 @@ class Database(ABC):
     _base: Any
 
     @abstractmethod
-    def _asked(
-        self, statement: str, n_rows: int, given: Sequence[str] = ()
-    ) -> AbstractContextManager[tuple[Any, Callable[[], None]]]:
+    def _asked(self, statement: str, n_rows: int) -> AbstractContextManager[tuple[Any, Callable[[], None]]]:
         """(an Arrow reader of what a statement answers, about so many rows at a time; what cancels it)."""
 
     def _typed(self, rows: Any) -> Any:
@@ -96,13 +94,14 @@ def checked_columns(schema: pa.Schema, wanted: Sequence[str] | None, order: str)
     if order and order not in schema.names:
         raise EngineError("table", "The table has no column to number its rows by.", remedy="Name another one behind 'order='.")
     readable = flat_columns(schema)
-    require_columns(schema.names, wanted or ())
-    for name in wanted or (() if readable else schema.names):
+    columns = list(wanted or readable or schema.names)
+    require_columns(schema.names, columns)
+    for name in columns:
         if name not in readable:
             kind = str(schema.field(name).type).partition("<")[0]
             remedy = "Read the table through a view that casts it to a number, text, boolean or date."
             raise SchemaError(f"Columns of the type {kind} are not read.", field=name, remedy=remedy)
-    return [*readable] if wanted is None else [*wanted]
+    return columns
 
 
 def batches_at(database: Database, address: Address, wanted: Sequence[str]) -> Batches:
@@ -198,12 +197,6 @@ def asked(ask: Callable[[], T], cancel: Callable[[], None]) -> T:
             raise
 
 
-def no_table() -> EngineError:
-    """What to say where nothing is found of a table."""
-    what = "There is no such table or view, or it may not be read."
-    return EngineError("table", what, remedy="Give the name as the engine writes it, with its schema if need be.")
-
-
 def redact_database_errors(engine: str, *lost: type[Exception], is_table: bool = False) -> AbstractContextManager[None]:
     """Whatever a driver raises becomes one error that quotes nothing; `lost` are types of a connection that is gone.
 
@@ -216,8 +209,9 @@ def redact_database_errors(engine: str, *lost: type[Exception], is_table: bool =
             remedy = "Check that it is running and accepts your login, then try again."
             return EngineError("lost", what, remedy=remedy)
         what = f"{engine} could not do what was asked ({type(error).__name__})."
-        return (
-            no_table() if is_table else EngineError("failed", what, remedy="Its own log says why. It may lack rights or memory.")
-        )
+        if is_table:
+            what = "There is no such table or view, or it may not be read."
+            return EngineError("table", what, remedy="Give the name as the engine writes it, with its schema if need be.")
+        return EngineError("failed", what, remedy="Its own log says why. It may lack rights or memory.")
 
     return cells_stay_inside(in_words)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,13 +82,17 @@ def encode_large(
     DpvizError
         There is no room for the temporary file.
     """
-    given, path = None if names is None else tuple(names), Path(source)
-    about = {"names": given, "delimiter": delimiter, "encoding": encoding}
-
-    def batches(wanted: Sequence[str]):  # type: ignore[no-untyped-def]
-        return batches_of(path, ReadOptions(path.name, **about, wanted=tuple(wanted)))  # type: ignore[arg-type]
-
-    rows = LocalRows(batches, schema, person, rows_per_person, progress=progress, stop=stop)
+    path = Path(source)
+    given = None if names is None else tuple(names)
+    reading = ReadOptions(path.name, names=given, delimiter=delimiter, encoding=encoding)
+    rows = LocalRows(
+        lambda wanted: batches_of(path, replace(reading, wanted=wanted)),
+        schema,
+        person,
+        rows_per_person,
+        progress=progress,
+        stop=stop,
+    )
     assert rows.n_rows >= 0  # encoded at once
     return rows
 

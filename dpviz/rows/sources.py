@@ -185,7 +185,7 @@ class LocalRows(SourceRows):
 
     def __init__(
         self,
-        batches: Callable[[Sequence[str]], Batches],
+        batches: Callable[[tuple[str, ...]], Batches],
         schema: Schema,
         person: str | None = None,
         rows_per_person: int | None = None,

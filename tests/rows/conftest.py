@@ -15,24 +15,3 @@ def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     """Files, DuckDB, PostgreSQL or Spark."""
     with ENGINES[request.param](Path(tmp_path_factory.mktemp(request.param))) as made:
         yield made
-
-
-@pytest.fixture(scope="module")
-def duckdb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    """DuckDB, which needs no server."""
-    with ENGINES["duckdb"](tmp_path_factory.mktemp("duckdb")) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    """A PostgreSQL server of its own."""
-    with ENGINES["postgresql"](tmp_path_factory.mktemp("postgresql")) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    """A session of Spark."""
-    with ENGINES["spark"](tmp_path_factory.mktemp("spark")) as made:
-        yield made

@@ -41,12 +41,13 @@ from tests.support.killing import on_disk
 from tests.support.killing import rows as rows_to_kill
 from tests.support.nasty_cells import HIGH, N_ROWS, SCHEMA, cells, shuffled
 from tests.support.paths import ROOT, SEED
-from tests.support.servers import SERVED, Engine, InFiles, InPostgreSQL, InSpark, quoted
+from tests.support.servers import CASES, SERVED, Engine, InFiles, InPostgreSQL, InSpark, quoted
 from tests.support.source_tables import CANARY, NUMBER, Struck, canaries, document, in_memory, numbered, opened, wide
 from tests.support.two_levels import all_pair_counts
 
 pytestmark = pytest.mark.slow
 
+in_duckdb, in_postgresql = (pytest.mark.parametrize("engine", [case], indirect=True) for case in CASES[1:3])
 LEARNERS = ("pf-tree", "majority", "diffprivlib-tree")
 CLASSES = wide(SCHEMA).declare(n_public=3000)
 NUMBERS = tuple(
@@ -208,7 +209,8 @@ def test_the_register_knows_rows_by_a_digest_of_all_of_them(engine: Engine, tmp_
     assert digests[0] == digests[1] != digests[2]
 
 
-def test_a_table_that_changes_between_two_readings_is_an_error(duckdb: Engine, tmp_path: Path) -> None:
+@in_duckdb
+def test_a_table_that_changes_between_two_readings_is_an_error(engine: Engine, tmp_path: Path) -> None:
     """What was counted before is not mixed with what stands there now, nor are parts of one assignment."""
     given, schema = canaries()
     path = tmp_path / "rows.parquet"
@@ -219,7 +221,7 @@ def test_a_table_that_changes_between_two_readings_is_an_error(duckdb: Engine, t
         assert document("pf-tree", rows) == before
         with pytest.raises(EngineError, match="has changed since"):
             document("diffprivlib-tree", rows)
-    with opened(duckdb.fill("once", given), schema) as rows:
+    with opened(engine.fill("once", given), schema) as rows:
         parts = np.zeros(rows.n_rows, dtype=np.uint8)
         rows.leaf_counts(NumberLeaf(0.0), parts, 1)
         with pytest.raises(EngineError, match="encoded again"):
@@ -280,13 +282,14 @@ def pythons_ctrl_c() -> Iterator[None]:
     signal.signal(signal.SIGINT, before or signal.default_int_handler)
 
 
+@in_duckdb
 @pytest.mark.usefixtures("pythons_ctrl_c")
-def test_ctrl_c_ends_a_statement_of_hours(duckdb: Engine) -> None:
+def test_ctrl_c_ends_a_statement_of_hours(engine: Engine) -> None:
     """DuckDB itself would not notice."""
     from dpviz.rows.databases import DuckDB
 
     given, _ = canaries()
-    base = DuckDB(duckdb.fill("slow", given).removeprefix("duckdb:///").partition("?")[0])
+    base = DuckDB(engine.fill("slow", given).removeprefix("duckdb:///").partition("?")[0])
     ctrl_c = threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGINT])
     ctrl_c.start()
     with pytest.raises(KeyboardInterrupt):
@@ -294,24 +297,25 @@ def test_ctrl_c_ends_a_statement_of_hours(duckdb: Engine) -> None:
     base.close()
 
 
-@pytest.mark.verify
-@pytest.mark.engine
-def test_a_server_keeps_nothing_and_logs_no_cell(postgresql: InPostgreSQL) -> None:
+@in_postgresql
+def test_a_server_keeps_nothing_and_logs_no_cell(engine: InPostgreSQL) -> None:
     given, schema = canaries()
-    address = postgresql.fill("logged", given)
+    address = engine.fill("logged", given)
     with opened(address, schema) as rows:
         document("pf-tree", rows)
-        assert postgresql.left() == []
-    log = postgresql.log.read_text()
+        assert engine.left() == []
+    log = engine.log.read_text()
     assert 'SELECT "word", "x", "y" FROM "logged" ORDER BY "id"' in log
     assert CANARY not in log
     assert str(NUMBER) not in log
 
 
-def killing(*words: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "tests.support.killing", *map(str, words)], cwd=ROOT, capture_output=True, text=True
-    )
+def killing(*words: object, ends: int = 0) -> tuple[list, str]:
+    """(what a process of `tests.support.killing` told, line by line; its errors)."""
+    command = [sys.executable, "-m", "tests.support.killing", *map(str, words)]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)  # which waits for Spark, too
+    assert run.returncode == ends, run.stderr[-3000:]
+    return [json.loads(line) for line in run.stdout.splitlines()], run.stderr
 
 
 @pytest.mark.verify
@@ -319,21 +323,18 @@ def killing(*words: object) -> subprocess.CompletedProcess[str]:
 def test_a_kill_anywhere_leaves_no_row_on_the_disk(tmp_path: Path) -> None:
     """With a Parquet file and with a DuckDB file."""
     kills = 60
-    run = killing("files", tmp_path, kills)
-    assert run.returncode == 0, run.stderr
-    in_file, in_engine = map(json.loads, run.stdout.splitlines())
+    (in_file, in_engine), _ = killing("files", tmp_path, kills)
     for facts in (in_file, in_engine):
         assert facts["kills"] >= kills - 1
         assert facts["files"] == facts["folders"] == 0
 
 
-@pytest.mark.verify
-@pytest.mark.engine
-def test_a_kill_at_any_statement_leaves_postgresql_nothing(postgresql: InPostgreSQL) -> None:
+@in_postgresql
+def test_a_kill_at_any_statement_leaves_postgresql_nothing(engine: InPostgreSQL) -> None:
     """Before and after each, and in the middle of the one that reads the rows: the server ends its session."""
     from adbc_driver_postgresql import dbapi
 
-    command = [sys.executable, "-m", "tests.support.killing", "postgresql", postgresql.fill("killed", rows_to_kill())]
+    command = [sys.executable, "-m", "tests.support.killing", "postgresql", engine.fill("killed", rows_to_kill())]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
         assert child.stdin is not None
         assert child.stdout is not None
@@ -341,16 +342,16 @@ def test_a_kill_at_any_statement_leaves_postgresql_nothing(postgresql: InPostgre
         assert n_steps > 8
         for step in range(n_steps, -1, -1):
             if step == 0:
-                other = dbapi.connect(f"host={postgresql.folder} user=dpviz dbname=postgres")
+                other = dbapi.connect(f"host={engine.folder} user=dpviz dbname=postgres")
                 with other.cursor() as cursor:
                     cursor.execute("LOCK TABLE killed")
             print(step, file=child.stdin, flush=True)
             assert int(child.stdout.readline()) == -signal.SIGKILL
             if step == 0:
                 other.close()
-            while postgresql.run("SELECT 1 FROM pg_stat_activity WHERE application_name = 'dpviz'"):
+            while engine.run("SELECT 1 FROM pg_stat_activity WHERE application_name = 'dpviz'"):
                 pass
-            assert postgresql.left() == postgresql.on_disk() == [], step
+            assert engine.left() == engine.on_disk() == [], step
     assert child.returncode == 0
 
 
@@ -359,10 +360,8 @@ def test_a_kill_at_any_statement_leaves_postgresql_nothing(postgresql: InPostgre
 def test_a_kill_leaves_no_cell_that_can_be_read_on_the_disks_of_spark(tmp_path: Path) -> None:
     """What stands there at each step is what a kill of Spark leaves; of whoever counts, it ends and removes its files."""
     servers.require_spark()
-    run = killing("spark", tmp_path, 5)  # which waits for Spark too
-    assert run.returncode == -signal.SIGKILL, run.stderr
-    seen = json.loads(run.stdout)
-    assert [is_readable for _, is_readable in seen] == [False] * 5
+    (seen,), _ = killing("spark", tmp_path, 4, ends=-signal.SIGKILL)
+    assert [is_readable for _, is_readable in seen] == [False] * 4
     assert max(n_bytes for n_bytes, _ in seen) > 10_000
     assert on_disk(tmp_path / "local") == (0, False)
 
@@ -372,14 +371,11 @@ def test_a_kill_leaves_no_cell_that_can_be_read_on_the_disks_of_spark(tmp_path: 
 def test_a_kill_of_spark_itself_is_a_typed_error_and_the_next_tree_has_a_fresh_session(tmp_path: Path) -> None:
     """Before the rows are read, in the middle, and where nothing but dropping is left, which needs no Spark."""
     servers.require_spark()
-    run = killing("jvm", tmp_path, 1, 4)
-    assert run.returncode == 0, run.stderr
-    *struck, n_steps = map(json.loads, run.stdout.splitlines())
-    assert n_steps > 5  # the same process, to its end
+    (*struck, n_steps), heard = killing("jvm", tmp_path, 1, 3)
+    assert n_steps > 3  # the same process, to its end
     assert [code in ("failed", "lost-rows") for code, *_ in struck] == [True] * 2
     assert not any(is_readable for *_, is_readable in struck)
-    assert not any(KILLED_CANARY in said for _, said, *_ in struck)
-    assert KILLED_CANARY not in run.stderr
+    assert not any(KILLED_CANARY in said for said in [heard, *(said for _, said, *_ in struck)])
 
 
 @pytest.mark.verify
@@ -390,11 +386,9 @@ def test_executors_need_numpy_and_arrow_alone_and_one_killed_before_any_step_beg
     Also where one that may hold encoded rows is killed, and nothing stays kept.
     """
     servers.require_spark()
-    run = killing("executors", tmp_path)
-    assert run.returncode == 0, run.stderr[-3000:]
-    *fits, told = map(json.loads, run.stdout.splitlines())
+    (*fits, told), _ = killing("executors", tmp_path)
     assert all(fit["is_same"] for fit in fits)
-    assert (told["steps"] + 1 == len(fits) > 5, told["has_dpviz"], told["kept"]) == (True, False, 0)
+    assert (told["steps"] + 1 == len(fits) > 4, told["has_dpviz"], told["kept"]) == (True, False, 0)
     assert any(fit["steps"] > told["steps"] for fit in fits)  # some of what was kept was lost
 
 
@@ -445,16 +439,13 @@ def test_columns_that_are_no_cells_are_refused_and_an_enum_is_text(tmp_path: Pat
         assert rows.data.columns[0].tolist() == [1]
 
 
-@pytest.mark.verify
-@pytest.mark.engine
-def test_types_that_only_postgresql_has(postgresql: InPostgreSQL) -> None:
+@in_postgresql
+def test_types_that_only_postgresql_has(engine: InPostgreSQL) -> None:
     """Texts of fixed length, a collation without case, not-a-number among decimals, decimals of any length."""
     collation = "(provider = icu, locale = 'und-u-ks-level2', deterministic = false)"
     kinds = "id int, fixed char(5), nocase text COLLATE nocase, part numeric(6, 2), y text, free numeric, place point"
     first = "(1, 'x', 'x', 1.25, 'a', 1.5), (2, 'x', 'X', 'NaN', 'a', 'NaN'), (3, 'y', 'x', NULL, 'b', 3)"
-    postgresql.run(
-        f"CREATE COLLATION nocase {collation}", f"CREATE TABLE special ({kinds})", f"INSERT INTO special VALUES {first}"
-    )
+    engine.run(f"CREATE COLLATION nocase {collation}", f"CREATE TABLE special ({kinds})", f"INSERT INTO special VALUES {first}")
     fixed = CategoricalFeature("fixed", ("x", "z"), unknown_as="z")
     nocase = CategoricalFeature("nocase", ("x", "z"), unknown_as="z")
     numbers = NumericFeature("part", 0, 2, missing_as=0.0), NumericFeature("free", 0, 4, missing_as=0.0)
