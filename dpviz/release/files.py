@@ -121,23 +121,18 @@ def text_of(path: Path) -> str:
 
 def released_text(path: Path, sha256: str) -> str:
     """A released file, read once and checked; raises DpvizError when it is gone or was changed."""
-    try:
+    with suppress(OSError, ValueError):
         text = text_of(path)
-    except (OSError, ValueError):
-        text = ""
-    if hashlib.sha256(text.encode()).hexdigest() != sha256:
-        raise DpvizError("The released file is gone or was changed.", where=path.name, remedy="Put back a copy.")
-    return text
+        if hashlib.sha256(text.encode()).hexdigest() == sha256:
+            return text
+    raise DpvizError("The released file is gone or was changed.", where=path.name, remedy="Put back a copy.")
 
 
 def is_file_with(path: Path, sha256: str) -> bool:
     """True when there is an ordinary file at `path` and it has this hash."""
     try:
-        if not path.is_file():
-            return False
-        with open(path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest() == sha256
-    except (OSError, ValueError):
+        return released_text(path, sha256) is not None
+    except DpvizError:
         return False
 
 
