@@ -28,7 +28,7 @@ from dpviz.learners import FitRequest, get_learner
 from dpviz.learners.request import check_row_count, remarks
 from dpviz.release.files import require_new_file
 from dpviz.release.register import Register
-from dpviz.release.release import release
+from dpviz.release.release import release, require_unseeded
 from dpviz.results.verdict import DELTA, loss_text
 from dpviz.results.wording import signs_spelled
 from dpviz.table.notes import Interface, said
@@ -106,10 +106,13 @@ def run_train(args: Namespace) -> int:
     asked = {"epsilon": args.epsilon, "max_depth": args.max_depth, "depth": args.depth, "delta": args.delta}
     asked["groups"] = args.groups
     request = FitRequest.of(spec.name, seed=args.seed, **asked, **parse_parameters(spec, args.param))  # before any row is read
-    _check_release(args)
     check_output(args.out, force=args.force, inputs=(args.data, args.schema))
     if args.data_set:
+        require_unseeded(request)
         require_new_file(args.out)
+    elif args.disjoint_from:
+        remedy = "Add --data-set, or leave --disjoint-from out."
+        raise DpvizError("Only rows of a data set are disjoint from others.", where="--disjoint-from", remedy=remedy)
     with open_rows(args, declared_schema(args), spec) as given:
         if args.seed is None:
             if not (args.accept_rows or args.data_set) and request.releases(given.rows.schema):
@@ -132,19 +135,6 @@ def _train(args: Namespace, given: OpenRows, request: FitRequest) -> int:
         console.done("The register does not count this release; --data-set NAME records one, under a cap.")
     console.show_pairs([*summary(result), ("File", str(args.out))])
     return 0
-
-
-def _check_release(args: Namespace) -> None:
-    if args.data_set and args.seed is not None:
-        remedy = "A seeded run protects nobody; leave --seed out."
-        raise DpvizError("--data-set and --seed cannot be combined.", remedy=remedy)
-    if args.data_set and args.out == console.STDOUT:
-        raise DpvizError("A recorded release is a file.", where="--out", remedy="Name a new file, or leave --data-set out.")
-    if args.disjoint_from and not args.data_set:
-        remedy = "Add --data-set, or leave --disjoint-from out."
-        raise DpvizError("Only rows of a data set are disjoint from others.", where="--disjoint-from", remedy=remedy)
-    if args.data_set and args.force:
-        raise DpvizError("A release never overwrites a file.", where="--force", remedy="Choose a new --out.")
 
 
 def _release(args: Namespace, given: OpenRows, request: FitRequest) -> int:

@@ -181,8 +181,7 @@ def release(
     `columns`: names of the table's columns, by default those of the schema. `token`: identifies this request: if it was released
     before, that release is returned and nothing is spent.
     """
-    if request.seed is not None:
-        raise RefusedRelease("A seeded run protects nobody.", where="seed", remedy="Leave the seed out.")
+    require_unseeded(request)
     token = token or f"{random_128_bits():032x}"
     if register.find(token) is not None:
         register.recover_interrupted()
@@ -235,6 +234,12 @@ def release(
     tell(0.9)
     register.keep_text(token, released_document(result, terms, register.reference_of(token)))
     return register.finish(token)
+
+
+def require_unseeded(request: FitRequest) -> None:
+    """Raise RefusedRelease where a seed is asked for."""
+    if request.seed is not None:
+        raise RefusedRelease("A seeded run protects nobody.", where="seed", remedy="Leave the seed out.")
 
 
 def require_source(register: Register, data: Any) -> None:

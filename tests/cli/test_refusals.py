@@ -29,7 +29,7 @@ WRONG = [
     (f"{TRAIN} --epsilon much", "Argument --epsilon: must be a number, got 'much'. See `dpviz train --help`."),
     (f"{TRAIN} --epsilon 0", "The 'epsilon' parameter of fit must be a number in [1e-06, 1e+06]. Got 0.0."),
     (f"{TRAIN} --depth deep", "Argument --depth: must be 'auto' or a whole number, got 'deep'."),
-    (f"{TRAIN} --out - --data-set x", "--out: A recorded release is a file"),
+    (f"{TRAIN} --out - --data-set x", "-: A released file is a JSON document"),
     (f"{TRAIN} --data-set {BYTES}", "--data-set: This is no text"),
     (f"train {{table}} --epsilon 1 --out {{out}} --names a,{BYTES}", "--names: This is no text"),
     (f"{TRAIN} --learner pf-tre", "There is no learner called 'pf-tre'. Did you mean 'pf-tree'?"),
