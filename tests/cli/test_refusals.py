@@ -42,7 +42,7 @@ WRONG = [
     (f"{TRAIN} --learner privatree --param bins=many", "'bins' parameter of privatree must be a whole number in [2, 64]."),
     ("train {folder}/absent.csv --epsilon 1 --out {out}", "'absent.csv' cannot be read: No such file"),
     ("train {table} --schema {folder}/no.json --epsilon 1 --out {out}", "The schema file cannot be read: No such file"),
-    ("train {table} --schema {table} --epsilon 1 --out {out}", "Column 1 of the codebook is not known"),
+    ("train {table} --schema {table} --epsilon 1 --out {out}", "Column 1 is not known. Call the columns of a codebook"),
     ("train {table} --target lable --epsilon 1 --out {out}", "table.csv has no column 'lable' among its 3."),
     ("train {other} --schema {schema} --epsilon 1 --out {out}", "other.csv has no column 'age'"),
     (
