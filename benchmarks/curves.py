@@ -31,8 +31,7 @@ from dpviz.privacy.source import Simulation
 from dpviz.results.result import score
 from dpviz.table.dataset import EncodedDataset
 from dpviz.training.counted_rows import counter_of
-from dpviz.training.forests.forest import ForestShape, fit_packed
-from dpviz.training.forests.random_trees import theorem_2_depth
+from dpviz.training.forests import ForestShape, fit_packed, theorem_2_depth
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,8 +15,7 @@ from dpviz.privacy.leaf_labels import LabelRule, LeafCounts
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.training.counted_rows import counter_of
-from dpviz.training.forests.forest import MOST_LEAVES, ForestShape, fit_hashed, fit_packed
-from dpviz.training.forests.random_trees import mean_leaves
+from dpviz.training.forests import MOST_LEAVES, ForestShape, fit_hashed, fit_packed, mean_leaves
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,8 +28,7 @@ from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.source import Simulation
 from dpviz.table.dataset import EncodedDataset
-from dpviz.training.forests.forest import ForestShape
-from dpviz.training.forests.random_trees import theorem_2_depth
+from dpviz.training.forests import ForestShape, theorem_2_depth
 
 if TYPE_CHECKING:
     import pandas as pd

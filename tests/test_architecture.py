@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 EVENTS = "dpviz.accounting.events"
 #: What mechanisms make, and who may say that a step costs nothing.
 COSTS = {"Step", "RandomPartition"}
-SAY_NO_COST = {"dpviz/training/growing.py", "dpviz/training/forests/forest.py"}
+SAY_NO_COST = {"dpviz/training/growing.py", "dpviz/training/forests.py"}
 WRITES = {"open", "io.open", "os.open", "os.remove", "os.rename", "os.replace"}
 WRITES |= {"write_text", "write_bytes", "unlink", "rename", "mkdir", "rmdir", "symlink_to"}
 #: What screens may make a path of: their own place, and a file the register names.

@@ -23,7 +23,7 @@ from dpviz.evaluation import paths
 from dpviz.learners import FitRequest, get_learner
 from dpviz.table.role import DataRole
 from dpviz.table.schema import NumericTarget
-from dpviz.training.estimate.groups import groups_of
+from dpviz.training.estimate.report import groups_of
 from dpviz.training.params import Control, Settings, controls_of
 
 #: Rounded steps, about three a decade: 0.001, 0.002, 0.003, 0.005, 0.01, ... 10.

@@ -6,7 +6,6 @@ have in common (tall people weigh more) is not in them.
 Source: Friedman 2001, section 8.2, with a declared background instead of the training rows.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,12 +13,10 @@ import numpy as np
 from dpviz.errors import UnsupportedModel
 from dpviz.models.base import Model
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget, Schema
+from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget
 
 #: Rows of the background, values of a number, and categories at most.
 BACKGROUND, STEPS, MOST_CATEGORIES = 128, 25, 200
-#: Rows predicted at once.
-_ROWS_AT_ONCE = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,30 +38,16 @@ class Effect:
 def effects(model: Model) -> tuple[Effect, ...]:
     """One effect per feature, in the order of the schema."""
     schema = model.schema
-    background = tuple(_spread(feature, place) for place, feature in enumerate(schema.features))
-    return tuple(effect for some in _groups(schema) for effect in _together(model, background, some))
-
-
-def _groups(schema: Schema) -> Iterator[list[int]]:
-    """Features whose rows are predicted together."""
-    step = max(1, _ROWS_AT_ONCE // (BACKGROUND * max(STEPS, MOST_CATEGORIES)))
-    yield from (list(range(start, min(start + step, schema.n_features))) for start in range(0, schema.n_features, step))
-
-
-def _together(model: Model, background: tuple[np.ndarray, ...], some: list[int]) -> Iterator[Effect]:
-    values = [_values(model.schema.features[place]) for place in some]
-    total = sum(map(len, values))
-    columns = [np.tile(column, total) for column in background]
-    start = 0
-    for place, own in zip(some, values, strict=True):
-        columns[place][start * BACKGROUND : (start + len(own)) * BACKGROUND] = np.repeat(own, BACKGROUND)
-        start += len(own)
-    nothing = np.zeros(total * BACKGROUND, dtype=np.uint8)
-    said = _answers(model, EncodedDataset(model.schema, tuple(columns), nothing))
-    means = said.reshape(total, BACKGROUND, -1).mean(axis=1)
-    ends = np.cumsum([len(own) for own in values])
-    for place, own, part in zip(some, values, np.split(means, ends[:-1]), strict=True):
-        yield Effect(place, own, part)
+    background = [_spread(feature, place) for place, feature in enumerate(schema.features)]
+    found = []
+    for place, feature in enumerate(schema.features):
+        values = _values(feature)
+        columns = [np.tile(column, len(values)) for column in background]
+        columns[place] = np.repeat(values, BACKGROUND)
+        nothing = np.zeros(len(columns[place]), dtype=np.uint8)
+        said = _answers(model, EncodedDataset(schema, tuple(columns), nothing))
+        found.append(Effect(place, values, said.reshape(len(values), BACKGROUND, -1).mean(axis=1)))
+    return tuple(found)
 
 
 def _answers(model: Model, data: EncodedDataset) -> np.ndarray:

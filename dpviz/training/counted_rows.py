@@ -25,7 +25,6 @@ from dpviz.table.candidates import CandidateGrid
 from dpviz.table.dataset import EncodedDataset, EncodingReport, Memo
 from dpviz.table.schema import ClassTarget, Schema
 from dpviz.table.sums import TableSums
-from dpviz.training.forests.random_trees import row_order
 from dpviz.training.nodes import BinnedRows, CountedNode, NodeCache, slices
 
 #: What can be asked of rows: their classes; the bins of the public grid, and pairs of these, in the nodes of a tree; leaves of a
@@ -217,6 +216,11 @@ class ArrayRows(CountedRows):
         for here in slices(data.n_rows, data.n_features):
             add_forest_counts(trees, found, piece_of(data, here), None if own is None else own[here])
         return leaf_counts_of(found)
+
+
+def row_order(data: EncodedDataset) -> np.ndarray:
+    """An order of the rows that depends on their values and not on their positions."""
+    return np.lexsort((data.target, *data.columns))
 
 
 def counter_of(rows: Rows) -> CountedRows:

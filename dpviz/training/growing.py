@@ -30,10 +30,9 @@ from dpviz.results.result import TestReport
 from dpviz.table.candidates import CandidateGrid
 from dpviz.table.schema import NumericTarget
 from dpviz.training.counted_rows import CountedRows
-from dpviz.training.estimate.groups import divided, names_of
 from dpviz.training.estimate.leaf_means import LEAF_SUMS, estimate_leaf_means
 from dpviz.training.estimate.number_report import TESTED, errors_of_leaves, released_sums
-from dpviz.training.estimate.report import estimate_leaf_probabilities, released_counts
+from dpviz.training.estimate.report import divided, estimate_leaf_probabilities, names_of, released_counts
 from dpviz.training.nodes import CountedNode, Kind
 
 

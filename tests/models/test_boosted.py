@@ -9,8 +9,7 @@ import pytest
 
 from dpviz.errors import DocumentError, UnsupportedModel
 from dpviz.models.boosted import BoostedTrees
-from dpviz.models.document import model_body
-from dpviz.models.packed_text import BoostedBody, boosted_from
+from dpviz.models.document import BoostedBody, boosted_from, model_body
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.table.strict_json import read as parsed

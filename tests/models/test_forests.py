@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 import dpviz
 from dpviz.errors import DocumentError, DpvizError, SchemaError
-from dpviz.models.document import model_body
+from dpviz.models.document import PackedForestBody, model_body, packed_from
 from dpviz.models.hashed_forest import HashedForest, fractions, leaves_reached, mix
 from dpviz.models.packed_forest import LEAF, PackedForest, PackedTrees
-from dpviz.models.packed_text import PackedForestBody, packed_from
 from dpviz.models.tree import Branch, Forest, Leaf, ThresholdRule, Tree
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema

@@ -16,7 +16,7 @@ from dpviz.models.packed_forest import values_of
 from dpviz.privacy.leaf_labels import LeafCounts
 from dpviz.privacy.source import Simulation
 from dpviz.rows.cluster import CELLS, KEPT, WHOSE, ClusterRows, PartFunction, together
-from dpviz.training.forests.random_trees import draw_trees
+from dpviz.training.forests import draw_trees
 from tests.support.nasty_cells import SCHEMA, shuffled
 from tests.support.paths import ROOT, SEED
 from tests.support.source_tables import CANARY, document, in_memory, numbered, wide

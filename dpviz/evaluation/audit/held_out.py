@@ -32,9 +32,8 @@ from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget
-from dpviz.training.estimate.bernstein import bernstein_units
 from dpviz.training.estimate.leaf_means import LEAF_SUMS, UNITS, WINDOW_PART
-from dpviz.training.estimate.window import N_WIDTHS, WIDTH, Window, rows_outside_range, width_utilities, widths
+from dpviz.training.estimate.window import N_WIDTHS, WIDTH, Window, bernstein_units, rows_outside_range, width_utilities, widths
 from dpviz.training.growing import LEAF_COUNTS
 
 #: More trees are not listed one by one, and more pairs of neighbours times partitions of the rows by trees not searched.

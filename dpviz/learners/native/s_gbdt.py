@@ -1,7 +1,7 @@
 """S-GBDT: boosted random trees whose leaves are noisy sums; for numbers and for classes. (epsilon, delta).
 
 Trees cut at quantiles of one noisy histogram per number (`training.boosting.histograms`) and ask for a feature the more often,
-the more the released sums leave to learn from it (`training.boosting.following`); nearly all of the budget pays for leaf values
+the more the released sums leave to learn from it (`training.boosting.trees`); nearly all of the budget pays for leaf values
 (`training.boosting.rounds`). Settings are the same for every epsilon and every number of rows; public rules adapt. On which
 tables they were chosen: `docs/project/tuning.md`. Discloses nothing.
 
@@ -24,11 +24,10 @@ from dpviz.models.boxes import split_features
 from dpviz.privacy.source import NoiseSource, drawn_by
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
-from dpviz.training.boosting.following import FollowingTrees
 from dpviz.training.boosting.histograms import numbers_of, release_histograms
 from dpviz.training.boosting.loss import Loss, gradient_limit, initial_score, loss_of
 from dpviz.training.boosting.rounds import Recipe, Rounds
-from dpviz.training.boosting.trees import BoostingTrees, Drawing, cells_by_part, draw_boosting_trees
+from dpviz.training.boosting.trees import BoostingTrees, Drawing, FollowingTrees, cells_by_part, draw_boosting_trees
 from dpviz.training.contract import FitOutput, LearnerSpec, after, always_claims, n_public_of
 from dpviz.training.params import Settings, flag, number, whole
 

@@ -21,8 +21,7 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
 from dpviz.training.contract import FitOutput, LearnerSpec, always_claims, n_public_of
 from dpviz.training.counted_rows import counter_of
-from dpviz.training.forests.forest import ForestShape, label_plan, leaf_counts, publishable_depth
-from dpviz.training.forests.random_trees import draw_trees
+from dpviz.training.forests import ForestShape, draw_trees, label_plan, leaf_counts, publishable_depth
 from dpviz.training.params import Settings, whole
 
 NAME = "jpw-forest"

@@ -23,8 +23,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.schema import CategoricalFeature, Schema
 from dpviz.training.contract import FitOutput, LearnerSpec
 from dpviz.training.counted_rows import Rows, counter_of
-from dpviz.training.forests.forest import ForestShape, disjoint_field, fit_packed, label_plan, publishable_depth
-from dpviz.training.forests.random_trees import theorem_2_depth
+from dpviz.training.forests import ForestShape, disjoint_field, fit_packed, label_plan, publishable_depth, theorem_2_depth
 from dpviz.training.params import Settings, whole
 
 NAME = "pf-forest"

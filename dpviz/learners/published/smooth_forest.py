@@ -21,16 +21,17 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
 from dpviz.training.contract import FitOutput, LearnerSpec
 from dpviz.training.counted_rows import counter_of
-from dpviz.training.forests.forest import (
+from dpviz.training.forests import (
     MOST_LEAVES,
     ForestShape,
     disjoint_field,
     fit_hashed,
     fit_packed,
     label_plan,
+    mean_leaves,
     publishable_depth,
+    theorem_2_depth,
 )
-from dpviz.training.forests.random_trees import mean_leaves, theorem_2_depth
 from dpviz.training.params import Settings, choice, flag, whole
 
 NAME = "smooth-forest"

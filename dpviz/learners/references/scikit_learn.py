@@ -21,7 +21,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, NumericTarget, Schema
 from dpviz.training.contract import FitOutput, LearnerSpec, always_claims
-from dpviz.training.forests.random_trees import row_order
+from dpviz.training.counted_rows import row_order
 from dpviz.training.params import Settings
 
 #: scikit-learn's single trees compute in single precision.

@@ -31,10 +31,9 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget
 from dpviz.training.boosting.filter import FilterTerms, RowAccounts
-from dpviz.training.boosting.following import FollowingTrees
 from dpviz.training.boosting.loss import Loss
-from dpviz.training.boosting.trees import BoostingTrees
-from dpviz.training.forests.random_trees import row_order
+from dpviz.training.boosting.trees import BoostingTrees, FollowingTrees
+from dpviz.training.counted_rows import row_order
 
 _STEPS = 2.0**CONTRIBUTION_BITS
 #: The kinds of sums, as numbered by the grid of the noise.

@@ -30,9 +30,8 @@ from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.schema import NumericTarget
 from dpviz.training.counted_rows import CountedRows
-from dpviz.training.estimate.bernstein import bernstein_units
 from dpviz.training.estimate.report import Summed, Z, fieller, summed
-from dpviz.training.estimate.window import Window, released_window, rows_outside_range
+from dpviz.training.estimate.window import Window, bernstein_units, released_window, rows_outside_range
 
 LEAF_SUMS = "leaf sums"
 #: The part of the rows held out at random for the sums.

@@ -39,9 +39,17 @@ from dpviz.results.document import Estimate, TestEntry
 from dpviz.results.result import TestReport
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
-from dpviz.training.estimate.bernstein import bernstein_units, times, weights_of
 from dpviz.training.estimate.report import CONFIDENCE, TEST, Z, fieller
-from dpviz.training.estimate.window import MEDIAN, Window, released_window, rows_outside_range, target_cuts
+from dpviz.training.estimate.window import (
+    MEDIAN,
+    Window,
+    bernstein_units,
+    released_window,
+    rows_outside_range,
+    target_cuts,
+    times,
+    weights_of,
+)
 
 DEGREE = 4
 #: Units of one row along either side of the table.

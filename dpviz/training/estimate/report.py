@@ -14,9 +14,11 @@ the counts without noise (Clopper & Pearson 1934), and every t which the varianc
 *Means over classes.* Shares are averaged as they come out, below 0 or above 1 where noise makes them so: cut off first, their
 mean would be too small where all are large. A class that noise hides may have any share.
 *Bands.* A model of many probabilities is counted by bands of them. Its AUC and its log loss may be any that the bands allow.
+*Groups.* The test can count the categories of one declared feature apart: every cell is divided by category, a row is still in
+one cell and changes one count by one, so the same noise on each count costs the same epsilon. There are more cells, each with
+that noise: intervals are wider.
 *Persons.* The rows of one person may be equal: k rows of one vary up to k times as much as k rows of k persons.
 """
-
 from __future__ import annotations
 
 import math
@@ -28,15 +30,16 @@ import numpy as np
 from msgspec import UNSET
 
 from dpviz.accounting.events import Event
-from dpviz.accounting.plan import HeldOutPart
+from dpviz.accounting.plan import BudgetPlan, HeldOutPart
+from dpviz.errors import ParameterError, UnknownName
 from dpviz.models.document import write_leaf
-from dpviz.models.tree import Branch, Leaf, Node
+from dpviz.models.tree import Branch, Leaf, Node, child_per_category
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.source import NoiseSource
 from dpviz.results.document import Band, Estimate, GroupEntry, TestEntry
 from dpviz.results.result import TestReport
-from dpviz.table.schema import Schema
-from dpviz.training.estimate.groups import names_of
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import CategoricalFeature, NumericTarget, Schema
 
 #: The part of the plan and of the ledger.
 TEST = "test"
@@ -469,3 +472,47 @@ def _rounded(shares: list[float]) -> tuple[float, ...]:
     units = [max(round(share * 10**DECIMALS), 1) for share in shares]
     units[shares.index(max(shares))] += 10**DECIMALS - sum(units)
     return tuple(unit / 10**DECIMALS for unit in units)
+
+
+#: More categories than this leave next to no rows in each.
+MOST_GROUPS = 20
+
+
+def with_groups(plan: BudgetPlan, schema: Schema, groups: str, test: str) -> BudgetPlan:
+    """The plan whose part `test` counts `groups` apart; raises ParameterError, and UnknownName for no categorical feature."""
+    if isinstance(schema.target, NumericTarget):
+        raise ParameterError("fit", "groups", groups, "None for a target that is a number")
+    if groups not in groups_of(schema):
+        raise UnknownName(f"categorical feature of at most {MOST_GROUPS} categories", groups, groups_of(schema))
+    if plan.held_out_part(test) is None:
+        raise ParameterError("fit", "groups", groups, "None without a test; test_share says how many rows it gets")
+    return replace(plan, held_out=tuple(replace(held, groups=groups * (held.part == test)) for held in plan.held_out))
+
+
+def groups_of(schema: Schema) -> tuple[str, ...]:
+    """The features whose categories can be counted apart."""
+    able = (feature for feature in schema.features if isinstance(feature, CategoricalFeature))
+    return tuple(feature.name for feature in able if 1 < len(feature.categories) <= MOST_GROUPS)
+
+
+def names_of(schema: Schema, groups: str) -> tuple[str, ...]:
+    """The categories of this feature; one without a name where there are no groups."""
+    return schema.features[_place(schema, groups)].categories if groups else ("",)  # type: ignore[union-attr]
+
+
+def divided(root: Node, schema: Schema, groups: str) -> Node:
+    """The tree whose every leaf asks for the category, in their order; the same without groups."""
+    if not groups:
+        return root
+    if isinstance(root, Branch):
+        return Branch(root.rule, divided(root.left, schema, groups), divided(root.right, schema, groups))
+    return child_per_category(_place(schema, groups), [root] * len(names_of(schema, groups)))
+
+
+def codes_of(data: EncodedDataset, groups: str) -> np.ndarray:
+    """The group of each row, private: int64 of shape (n_rows,)."""
+    return data.columns[_place(data.schema, groups)].astype(np.int64) if groups else np.zeros(data.n_rows, dtype=np.int64)
+
+
+def _place(schema: Schema, groups: str) -> int:
+    return schema.feature_names.index(groups)

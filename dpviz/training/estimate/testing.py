@@ -24,9 +24,8 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
 from dpviz.training.contract import FitOutput, LearnerSpec
 from dpviz.training.counted_rows import Rows
-from dpviz.training.estimate.groups import codes_of, names_of, with_groups
 from dpviz.training.estimate.number_report import PARTS, report_of_numbers
-from dpviz.training.estimate.report import BANDS, TEST, released_counts
+from dpviz.training.estimate.report import BANDS, TEST, codes_of, names_of, released_counts, with_groups
 from dpviz.training.params import Settings
 
 

@@ -21,7 +21,7 @@ from dpviz.privacy.source import Simulation
 from dpviz.privacy.uniform import SecretKeys
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
-from dpviz.training.forests.random_trees import row_order
+from dpviz.training.counted_rows import row_order
 from tests.support.tables import schema_of, table
 
 #: A cap that the rule of a learner stays below is asked for on purpose.

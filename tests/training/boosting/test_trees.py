@@ -13,10 +13,9 @@ from dpviz.privacy.source import Simulation
 from dpviz.table.candidates import multiscale_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
-from dpviz.training.boosting.following import FollowingTrees
 from dpviz.training.boosting.greedy import GreedyTree, places
 from dpviz.training.boosting.histograms import EDGES, FeatureHistograms, release_histograms
-from dpviz.training.boosting.trees import SHAPES, Drawing, draw_boosting_trees
+from dpviz.training.boosting.trees import SHAPES, Drawing, FollowingTrees, draw_boosting_trees
 from tests.support.tables import schema_of, table
 
 

@@ -21,12 +21,18 @@ from dpviz.results.result import r_squared
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.training.counted_rows import counter_of
-from dpviz.training.estimate.bernstein import bernstein_units, weights_of
-from dpviz.training.estimate.groups import divided
 from dpviz.training.estimate.number_report import report_of_numbers
-from dpviz.training.estimate.report import TEST, ClassReport
+from dpviz.training.estimate.report import TEST, ClassReport, divided
 from dpviz.training.estimate.testing import report_of_classes
-from dpviz.training.estimate.window import WIDTH, Window, released_window, rows_outside_range, width_utilities
+from dpviz.training.estimate.window import (
+    WIDTH,
+    Window,
+    bernstein_units,
+    released_window,
+    rows_outside_range,
+    weights_of,
+    width_utilities,
+)
 from tests.support.tables import schema_of, table
 
 TWO, THREE = schema_of("numbers", 2), schema_of("numbers", 3)

@@ -12,7 +12,7 @@ from dpviz.models.hashed_forest import leaves_reached
 from dpviz.models.packed_forest import LEAF, values_of
 from dpviz.privacy.source import Simulation
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
-from dpviz.training.forests.random_trees import draw_trees, mean_leaves, rows_to_trees, theorem_2_depth
+from dpviz.training.forests import draw_trees, mean_leaves, rows_to_trees, theorem_2_depth
 from tests.support.tables import reordered, schema_of, table
 
 #: Table 4: continuous features, discrete features, depth.

@@ -29,7 +29,8 @@ from dpviz.training.boosting.loss import Loss, gradient_limit, initial_score, lo
 from dpviz.training.boosting.rounds import in_target_units
 from dpviz.training.boosting.trees import Nested, pack
 from dpviz.training.contract import FitOutput, LearnerSpec, always_claims, n_public_of
-from dpviz.training.forests.random_trees import row_order, rows_to_trees
+from dpviz.training.counted_rows import row_order
+from dpviz.training.forests import rows_to_trees
 from dpviz.training.params import Settings, flag, number, whole
 
 NAME = "dpboost"

@@ -1,1 +1,0 @@
-"""Random trees: how they are drawn, labelled and traced."""
