@@ -39,6 +39,7 @@ DEFAULT = "pf-tree"
 DEFAULT_OF_NUMBERS = "s-gbdt"
 #: Parameters that documents written before may state.
 FORMER_PARAMETERS = {
+    "dpboost": ("leaf_clipping",),
     "s-gbdt": ("trees", "numeric_weight", "sampling", "filter", "extra_rounds", "static_noise"),
     "s-gbdt-published": ("printed_noise",),
 }

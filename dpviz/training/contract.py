@@ -126,13 +126,11 @@ def n_public_of(schema: Schema, learner: str, instead: str) -> int:
 
 def schema_disclosures(schema: Schema) -> tuple[Disclosure, ...]:
     """One disclosure per public value that was read from the data."""
-    return tuple(_read_value(column, field) for column, field in schema.read_fields())
-
-
-def _read_value(column: str, field: str) -> Disclosure:
-    what = "The row count" if column == "n_public" else f"{_FIELD_WORDS.get(field, field)} of {column!r}"
-    remedy = "Declare it from public knowledge."
-    return Disclosure(code=f"schema-{field}", what=f"{what} was read from the data.", remedy=remedy, field=column)
+    remedy, found = "Declare it from public knowledge.", []
+    for column, field in schema.read_fields():
+        what = "The row count" if column == "n_public" else f"{_FIELD_WORDS.get(field, field)} of {column!r}"
+        found.append(Disclosure(f"schema-{field}", f"{what} was read from the data.", remedy, field=column))
+    return tuple(found)
 
 
 _FIELD_WORDS = {

@@ -49,14 +49,8 @@ def places(feature: Feature, ordered: np.ndarray, numeric_weight: float = 1.0) -
     return Places(bounds[wide], bounds[wide + 1], numeric_weight * width[wide], np.zeros_like(wide), wide)
 
 
-@dataclass(frozen=True, eq=False)
-class _Offer:
-    """Every cut of every feature that can be split, feature after feature; `ends` holds where each one's cuts end. Private."""
-
-    places: tuple[Places, ...]
-    gains: np.ndarray
-    log_weights: np.ndarray
-    ends: np.ndarray
+#: Every cut of every feature that can be split, feature after feature: (places, gains, log weights). Private.
+_Offer = tuple[list[Places], np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,12 +95,12 @@ class GreedyTree:
 
     def _split(self, rows: np.ndarray, level: int) -> tuple[int, float]:
         """(feature, threshold or the code of a category)."""
-        offer = self._offer(rows) if len(rows) else self._offer_to_nobody
-        mechanism = self._mechanism(level, offer.log_weights)
-        chosen = mechanism.release(offer.gains, source=self.source, part="node", level=level).value
-        place = int(np.searchsorted(offer.ends, chosen, side="right"))
-        cuts = offer.places[place]
-        return self._free[place], self._point(self._free[place], cuts, int(chosen - (offer.ends[place] - len(cuts.low))), level)
+        found, gains, log_weights = self._offer(rows) if len(rows) else self._offer_to_nobody
+        chosen = self._mechanism(level, log_weights).release(gains, source=self.source, part="node", level=level).value
+        ends = np.cumsum([len(cuts.low) for cuts in found])
+        place = int(np.searchsorted(ends, chosen, side="right"))
+        cuts = found[place]
+        return self._free[place], self._point(self._free[place], cuts, int(chosen - (ends[place] - len(cuts.low))), level)
 
     @cached_property
     def _free(self) -> list[int]:
@@ -118,8 +112,7 @@ class GreedyTree:
             order = rows[np.argsort(self.columns[feature][rows], kind="stable")]
             found.append(places(self.schema.features[feature], self.columns[feature][order], self.numeric_weight))
             gains.append(self._gains(self.gradients[order], found[-1]))
-        weights = np.log(np.concatenate([cuts.weight for cuts in found]))
-        return _Offer(tuple(found), np.concatenate(gains), weights, np.cumsum([len(gain) for gain in gains]))
+        return found, np.concatenate(gains), np.log(np.concatenate([cuts.weight for cuts in found]))
 
     @cached_property
     def _offer_to_nobody(self) -> _Offer:

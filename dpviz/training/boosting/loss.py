@@ -36,10 +36,10 @@ def gradient_limit() -> Any:
 
 
 class Loss(ABC):
-    """A loss by row."""
+    """A loss by row. By default all scores start from 0, and nothing is released before the first tree."""
 
-    n_scores: int  #: Scores of a row
-    curvature: float  #: What a weight of 1 stands for: a leaf's value is its gradients over `curvature` times its weights
+    n_scores = 1  #: Scores of a row
+    curvature = 1.0  #: What a weight of 1 stands for: a leaf's value is its gradients over `curvature` times its weights
     spread = 1.0  #: One unit of spread, in scores: a log-odds of 1, or a twentieth of a number's declared range
     usual_clip = _CLIP_CLASSES  #: Where gradients are clipped by default
     widest = 0.5  #: The largest size of `centred`
@@ -48,13 +48,13 @@ class Loss(ABC):
     def gradients(self, scores: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(downhill, weight) of every row: shapes (n_rows, n_scores) and (n_rows,). Private."""
 
-    @abstractmethod
     def centred(self, target: np.ndarray) -> np.ndarray:
         """Values whose mean gives the initial score, shape (n_rows,). Private."""
+        return np.zeros(len(target))
 
-    @abstractmethod
     def initial(self, mean: float) -> float:
         """The score to start from, for a (noisy) mean of `centred`."""
+        return 0.0
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,6 @@ class SquaredLoss(Loss):
 
     low: float
     high: float
-    n_scores = 1
-    curvature = 1.0
     spread = 0.1
     usual_clip = _CLIP_NUMBER
     widest = 1.0
@@ -87,7 +85,6 @@ class LogisticLoss(Loss):
     """Log-loss of two classes; scores are log-odds of the second. `newton` weights rows by their curvature p (1 - p)."""
 
     newton: bool
-    n_scores = 1
 
     @property
     def curvature(self) -> float:  # type: ignore[override]
@@ -111,9 +108,9 @@ class LogisticLoss(Loss):
 
 @dataclass(frozen=True)
 class SoftmaxLoss(Loss):
-    """Log-loss of more classes, with one score per class, all starting from 0."""
+    """Log-loss of more classes, with one score per class: one number for all to start from would change nothing."""
 
-    n_scores: int
+    n_scores: int  # type: ignore[misc]
     curvature = 0.25
 
     def gradients(self, scores: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -121,14 +118,6 @@ class SoftmaxLoss(Loss):
         chances = np.exp(scores - scores.max(axis=1, keepdims=True))
         chances /= chances.sum(axis=1, keepdims=True)
         return (np.arange(self.n_scores) == target[:, None]) - chances, np.ones(len(target))
-
-    def centred(self, target: np.ndarray) -> np.ndarray:
-        """Zeros: nothing is released before the first tree."""
-        return np.zeros(len(target))
-
-    def initial(self, mean: float) -> float:
-        """0, because one number for all classes would change nothing."""
-        return 0.0
 
 
 def loss_of(schema: Schema, newton: bool) -> Loss:

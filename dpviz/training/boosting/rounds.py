@@ -79,13 +79,10 @@ class Recipe:
 
     @cached_property
     def smoothing(self) -> float:
-        """What is added to the curvature of a leaf. Extra rounds of a filter take steps of the same size."""
-        step = self.learning_rate * math.sqrt(self.filter.rounds if self.filter else self.rounds)
-        if self.static_noise and self.bounded:
-            return self.least_support
+        """What is added to the curvature of a leaf."""
         if self.static_noise:
-            return max(self.least_support, self.clip * self.noise_multiplier * step / self.spread)
-        return self.grid.scales[GRADIENTS] * step / self.spread
+            return self.least_support
+        return self.grid.scales[GRADIENTS] * self.learning_rate * math.sqrt(self.rounds) / self.spread
 
     def sizes(self, gradients: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Each row's contribution as a share of the largest, from whole steps of the grid; shape (n_rows,)."""

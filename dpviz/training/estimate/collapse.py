@@ -9,7 +9,6 @@ Source: this project.
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -27,23 +26,22 @@ MOST_LOST = 0.005
 def collapse_leaves(tree: Tree, plan: BudgetPlan) -> Tree:
     """`tree` as it is shown: without honest leaves, `tree.merged()`. The first question stays, whatever depends on it."""
     held_out = plan.held_out_part(LEAF_COUNTS)
-    if held_out is None:
-        return _with_root(tree, lambda node: Tree(tree.schema, node).merged().root)
-    return collapse_by_noise(tree, GeometricNoise(held_out.epsilon).variance)
+    return collapse_by_noise(tree, None if held_out is None else GeometricNoise(held_out.epsilon).variance)
 
 
-def _with_root(tree: Tree, fold: Callable[[Node], Node]) -> Tree:
-    """The tree as `fold` leaves it; where that is one leaf, each side of its first question by itself."""
-    root, whole = tree.root, fold(tree.root)
-    if isinstance(root, Branch) and not isinstance(whole, Branch):
-        whole = replace(root, left=fold(root.left), right=fold(root.right))
-    return Tree(tree.schema, whole)
-
-
-def collapse_by_noise(tree: Tree, noise_variance: float) -> Tree:
+def collapse_by_noise(tree: Tree, noise_variance: float | None) -> Tree:
     """The same, given the variance of the noise on each count. Leaves without counts merge where they are equal."""
     n_rows = max(sum(sum(leaf.counts or ()) for leaf in tree.leaves if isinstance(leaf, Leaf)), 1)
-    return _with_root(tree, lambda node: _collapsed(node, noise_variance, n_rows)[0])
+
+    def fold(node: Node) -> Node:
+        if noise_variance is None:
+            return Tree(tree.schema, node).merged().root
+        return _collapsed(node, noise_variance, n_rows)[0]
+
+    root, whole = tree.root, fold(tree.root)
+    if isinstance(root, Branch) and not isinstance(whole, Branch):  # each side of the first question by itself
+        whole = replace(root, left=fold(root.left), right=fold(root.right))
+    return Tree(tree.schema, whole)
 
 
 def intervals(complete: Tree, shown: Tree, plan: BudgetPlan, rows_per_person: int = 1) -> dict[str, tuple[float, float, float]]:

@@ -2,7 +2,7 @@
 
 The trees of an ensemble hold disjoint rows (every row draws its tree), so each can spend all of the ensemble's epsilon: half on
 its splits, level by level, and half on its leaves. Ensembles follow one another on the same rows. The value of a leaf is sum of
-gradients / (rows + ridge); one row moves it by at most clip / (1 + ridge), and by no more than the range it is clipped to.
+gradients / (rows + ridge); one row moves it by at most clip / (1 + ridge).
 Gradients above the limit are clipped, or their rows leave the tree (`filter`). Classes start from even odds, because steps of at
 most one gradient from the log-odds of a rare class seldom cross one half. Discloses nothing.
 
@@ -57,7 +57,6 @@ class Params:
         10.0, "Weight of numbers", "What all cuts of a number weigh together; one category weighs 1.", low=0.01, high=1000
     )
     filter: bool = flag(False, "Filter by gradient", "Rows above the limit leave the tree.")
-    leaf_clipping: bool = flag(False, "Geometric limits", "Leaves of later trees are cut closer.")
     initial_share: float = number(
         0.1, "Share for the start", "Share of epsilon for the first score of a number.", low=0, high=0.9
     )
@@ -158,13 +157,9 @@ class _Boosting:
 
     def _leaf_means(self, gradients: list[np.ndarray], epsilon: float) -> Released[np.ndarray]:
         """Noisy means of the leaves' gradients; the leaves hold disjoint rows."""
-        params = self.params
-        exact = np.array([leaf.sum() / max(len(leaf) + params.ridge, 1e-12) for leaf in gradients])
-        change = self.clip / (1 + params.ridge)
-        if params.leaf_clipping:
-            limit = self.clip * (1 - params.learning_rate) ** len(self.values)
-            exact, change = np.clip(exact, -limit, limit), min(change, 2 * limit)
-        noise = LaplaceNoise(epsilon, l1=max(change, 1e-300))
+        ridge = self.params.ridge
+        exact = np.array([leaf.sum() / max(len(leaf) + ridge, 1e-12) for leaf in gradients])
+        noise = LaplaceNoise(epsilon, l1=self.clip / (1 + ridge))
         return noise.release(exact, source=self.source, part="leaf", level=self.plan.depth)
 
     def model(self, initial: float) -> BoostedTrees:
