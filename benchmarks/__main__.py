@@ -24,7 +24,7 @@ from dpviz.cli import console
 from dpviz.cli.files import write_whole
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.verdicts import stored_run
-from dpviz.learners import declared
+from dpviz.learners import LEARNERS
 
 #: Topic -> what it measures. A module of this name has `add_arguments(parser)` and `measure(args) -> DataFrame`.
 TOPICS = {
@@ -40,7 +40,7 @@ TOPICS = {
     "risk": "what one row risks, for every learner",
 }
 PAGES: dict[str, tuple[str, Callable[[], str]]] = {
-    "learners": ("the page of all learners", lambda: learners_page(declared(), stored_run())),
+    "learners": ("the page of all learners", lambda: learners_page(LEARNERS, stored_run())),
 }
 
 

@@ -21,7 +21,7 @@ from benchmarks.learners import learners_page
 from dpviz.__main__ import BAD_INPUT, STOPPED, parser
 from dpviz.cli import COMMANDS
 from dpviz.evaluation.audit.verdicts import stored_run
-from dpviz.learners import declared
+from dpviz.learners import LEARNERS
 from dpviz.learners.catalogue import parameters, registry
 from dpviz.results.exports import forms
 
@@ -149,7 +149,7 @@ def _argument(action: Action) -> Iterator[str]:
 
 def algorithms_page() -> str:
     """The table of all learners, and the parameters of each."""
-    page = learners_page(declared(), stored_run()).replace("# Learners", "# Algorithms and their parameters", 1)
+    page = learners_page(LEARNERS, stored_run()).replace("# Learners", "# Algorithms and their parameters", 1)
     page = re.sub(r"\]\((?!#|http)", "](../../data/benchmarks/", page)
     lines = [page.rstrip(), "", "## Parameters", ""]
     lines += ["On the command line `--param NAME=VALUE`, in Python a keyword of `dpviz.fit`.", ""]

@@ -7,7 +7,7 @@ import tomllib
 from benchmarks.learners import learners_page
 from dpviz.evaluation.audit.verdicts import stored_run
 from dpviz.installation import bundled
-from dpviz.learners import declared
+from dpviz.learners import LEARNERS
 from dpviz.learners.native import pf_tree
 from tests.support.pages_of_docs import README, blocks
 from tests.support.paths import ROOT
@@ -32,7 +32,7 @@ def test_it_is_short_and_says_first_how_far_it_may_be_trusted():
 
 def test_the_stored_table_of_learners_is_what_they_declare():
     stored = (bundled("data") / "benchmarks" / "learners.md").read_text(encoding="utf-8")
-    assert stored == learners_page(declared(), stored_run()), "run `python -m benchmarks learners --out ...`"
+    assert stored == learners_page(LEARNERS, stored_run()), "run `python -m benchmarks learners --out ...`"
 
 
 def test_the_accuracies_are_those_of_the_measured_page():

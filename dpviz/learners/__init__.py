@@ -3,7 +3,7 @@
 from dpviz.learners.catalogue import (
     DEFAULT,
     DEFAULT_OF_NUMBERS,
-    declared,
+    LEARNERS,
     get_learner,
     learner_names,
     learners_for,
@@ -18,7 +18,7 @@ __all__ = [
     "DEFAULT",
     "DEFAULT_OF_NUMBERS",
     "FitRequest",
-    "declared",
+    "LEARNERS",
     "fit",
     "get_learner",
     "learner_names",

@@ -73,15 +73,10 @@ LEARNERS: tuple[LearnerSpec, ...] = (
 )
 
 
-def declared() -> tuple[LearnerSpec, ...]:
-    """All learners; the default first, private learners before baselines."""
-    return LEARNERS
-
-
 @cache
 def registry() -> Mapping[str, LearnerSpec]:
-    """Name -> LearnerSpec, in the order of `declared`."""
-    return MappingProxyType({spec.name: spec for spec in declared()})
+    """Name -> LearnerSpec, in the order of `LEARNERS`."""
+    return MappingProxyType({spec.name: spec for spec in LEARNERS})
 
 
 def learner_names() -> tuple[str, ...]:
@@ -136,10 +131,14 @@ def _kind(schema: Schema) -> str:
 
 def result_verdict(result: FitResult, *, released: bool | None = None) -> Verdict:
     """What may be said about a result. `released`: whether it comes from a released file; by default what the result says."""
-    why_not = why_uncovered(result.disclosures, is_exact=result.releasable)
-    is_released = result.released if released is None else released
-    about: dict[str, Any] = {"why_not": why_not, "unit": result.unit, "risk": result.risk}
-    return verdict(result.claim_of_person, result.spent, released=is_released, **about)
+    return verdict(
+        result.claim_of_person,
+        result.spent,
+        released=result.released if released is None else released,
+        why_not=why_uncovered(result.disclosures, is_exact=result.releasable),
+        unit=result.unit,
+        risk=result.risk,
+    )
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import json
 import warnings
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import lru_cache, singledispatch
 from typing import Any
 
@@ -34,7 +34,7 @@ from dpviz.errors import (
 from dpviz.learners.catalogue import get_learner, require_counts, require_task
 from dpviz.privacy.source import ExactNoise, NoiseSource, Simulation
 from dpviz.results.result import FitResult
-from dpviz.results.verdict import Unit, Verdict, unit_of, verdict
+from dpviz.results.verdict import Unit, Verdict, verdict
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
 from dpviz.table.raw import load_for
@@ -66,7 +66,7 @@ class FitRequest:
     unregistered: LearnerSpec | None = field(default=None, repr=False)  #: The learner itself where the registry does not know it
 
     def __post_init__(self) -> None:
-        given = self.params if isinstance(self.params, Mapping) else _values(self.params)
+        given = self.params if isinstance(self.params, Mapping) else asdict(self.params)
         object.__setattr__(self, "params", make_params(self.spec.Params, self.learner, dict(given)))
         if self.seed is not None:
             seed = validate_count("fit", "seed", self.seed, 0, allowed="a whole number of at least 0, or None for a release")
@@ -93,8 +93,8 @@ class FitRequest:
     @property
     def given(self) -> dict[str, Any]:
         """The learner's own parameters that are not what they are by themselves."""
-        usual = _values(self.spec.Params())
-        return {name: value for name, value in _values(self.params).items() if value != usual[name]}
+        usual = asdict(self.spec.Params())
+        return {name: value for name, value in asdict(self.params).items() if value != usual[name]}
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -113,7 +113,7 @@ class FitRequest:
         """The same with another seed, other settings or parameters."""
         seed = changed.pop("seed", self.seed)
         settings = {name: changed.pop(name) for name in _SETTINGS if name in changed}
-        params = {**_values(self.params), **changed}
+        params = {**asdict(self.params), **changed}
         return replace(self, settings=replace(self.settings, **settings), params=params, seed=seed)
 
     def plan(self, schema: Schema) -> BudgetPlan:
@@ -153,7 +153,7 @@ class FitRequest:
 
         `unit`: whom it protects, by default a person with up to `schema.rows_per_person` rows.
         """
-        unit = unit or unit_of(schema.rows_per_person, is_bounded=False)
+        unit = unit or Unit(schema.rows_per_person)
         risk = self.risk(schema, together=unit.is_bounded)
         loss = guarantee(risk.event, unit.rows)
         return verdict(self.claim_of_person(schema), loss, released=True, unit=unit, risk=risk)
@@ -197,7 +197,7 @@ class FitRequest:
             noise=noise_of(noise, ledger),
             seed=getattr(noise, "seed", None),
             test_report=grown.test_report,
-            unit=unit_of(schema.rows_per_person, is_bounded=rows.rows_per_person is not None),
+            unit=Unit(schema.rows_per_person, is_bounded=rows.rows_per_person is not None),
             releasable=plan.is_exact,
             planned=plan.event(shared=rows.rows_per_person is not None),
         )
@@ -214,10 +214,6 @@ def noise_of(source: NoiseSource, ledger: Ledger) -> str:
 @lru_cache(maxsize=256)
 def _risk(request: FitRequest, schema: Schema, together: bool) -> Risk:
     return Risk(request.plan(schema).event(shared=together))
-
-
-def _values(params: Any) -> dict[str, Any]:
-    return {item.name: getattr(params, item.name) for item in fields(params)}
 
 
 def fit(
@@ -389,7 +385,17 @@ def doubts(data: Rows) -> tuple[str, ...]:
     """Sentences: few rows are used as they are, or far fewer or more than were declared; none where all is well. Private."""
     if not data.n_rows:
         return (few_usable(data),)
-    return tuple(filter(None, (_of_share(data), _of_count(data.schema.n_public, data.n_rows))))
+    found, report, declared = [], data.report, data.schema.n_public
+    if report is not None and report.unchanged is not None and report.rows_read + report.malformed:
+        used = 100 * report.unchanged / (report.rows_read + report.malformed)
+        share = next((share for share in SHARES if used < share), None)
+        if share:
+            found.append(f"Fewer than {share}% of the rows are used unchanged; the others are dropped, clipped or replaced.")
+    if declared is not None and not declared / FAR <= data.n_rows <= declared * FAR:
+        which = "fewer" if data.n_rows < declared else "more"
+        chosen = "depth and budget were chosen for those"
+        found.append(f"Far {which} rows are used than the {declared:,} that are declared; {chosen}.")
+    return tuple(found)
 
 
 def few_usable(data: Rows) -> str:
@@ -436,19 +442,3 @@ def warn_of_disclosures(result: FitResult) -> None:
     """Warn the caller's caller where exact noise went into something that is no release all the same: it discloses more."""
     if result.noise == ExactNoise.name and result.disclosures and result.ledger.guarantee.is_finite:
         warnings.warn(str(result.not_released_because), PublicValuesWarning, stacklevel=3)
-
-
-def _of_share(data: Rows) -> str:
-    report = data.report
-    if report is None or report.unchanged is None or not report.rows_read + report.malformed:
-        return ""
-    used = 100 * report.unchanged / (report.rows_read + report.malformed)
-    share = next((share for share in SHARES if used < share), None)
-    return f"Fewer than {share}% of the rows are used unchanged; the others are dropped, clipped or replaced." if share else ""
-
-
-def _of_count(declared: int | None, n_rows: int) -> str:
-    if declared is None or declared / FAR <= n_rows <= declared * FAR:
-        return ""
-    which = "fewer" if n_rows < declared else "more"
-    return f"Far {which} rows are used than the {declared:,} that are declared; depth and budget were chosen for those."

@@ -11,7 +11,7 @@ here rests on that, and this process reads all parts.
 Source: Kirschte et al. 2023, Algorithm 9 and section IX.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +25,7 @@ from dpviz.privacy.source import ExactNoise, NoiseSource, Simulation, drawn_by
 from dpviz.progress import Progress, Stop, all_steps
 from dpviz.randomness import child_seeds
 from dpviz.results.result import FitResult
-from dpviz.results.verdict import Unit, unit_of
+from dpviz.results.verdict import Unit
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
 from dpviz.table.validation import validate_count
@@ -95,16 +95,23 @@ def train_federated(
     Cancelled
         When stopped.
     """
-    schema, chosen = _schema_of(parts), _chosen(params)
+    schema = _schema_of(parts)
+    if params.get("initial_share"):
+        raise ParameterError("train_federated", "initial_share", params["initial_share"], "0: owners start from 0")
+    chosen = make_params(s_gbdt.Params, s_gbdt.NAME, {**params, "initial_share": 0.0})
     validate_count("train_federated", "public_seed", public_seed, 0)
     if seed is None:
-        _require_row_wise(parts)
+        if blamed := next((part.not_row_wise for part in parts if part.not_row_wise), ""):
+            raise not_row_wise(blamed)
         for number, part in enumerate(parts if not accept_rows else ()):
             check_row_count(part, accept="pass accept_rows=True", where=f"Owner {number}")
     else:
         validate_count("train_federated", "seed", seed, 0)
     settings = Settings(epsilon=epsilon, max_depth=max_depth, depth=depth, delta=delta)  # type: ignore[arg-type]
-    unit = unit_of(_rows_per_person(parts), is_bounded=all(part.rows_per_person is not None for part in parts))
+    bounds = [part.rows_per_person for part in parts]  # a person with bounded rows may be known to every owner
+    is_bounded = None not in bounds
+    most_rows = sum(filter(None, bounds)) if is_bounded else max(part.schema.rows_per_person for part in parts)
+    unit = Unit(most_rows, is_bounded=is_bounded)
     plan = plan_with_test(s_gbdt.LEARNER, replace(schema, rows_per_person=unit.rows), settings, chosen)
     event, cost = plan.rounds("tree")
     recipe = s_gbdt.recipe_of(schema, cost, chosen)
@@ -116,11 +123,15 @@ def train_federated(
     values = [_round(owners, tree) for tree in all_steps(range(recipe.rounds), progress, stop)]
     ledger = Ledger(drawn_by(sources[0], event))  # all are of one kind
     claim = s_gbdt.LEARNER.claim(plan, chosen, schema)
+    who = "A person may be known to all of them."
+    if not is_bounded:
+        who = "Assumed: nobody's rows are with two of them; whoever is with two pays twice."
+    because = f"{claim.because} Leaves are means of those of {len(parts)} owners (Algorithm 9). {who}"
     result = FitResult(
         learner=s_gbdt.NAME,
         model=boosted_model(trees, loss, 0.0, values),
         ledger=ledger,
-        claim=replace(claim, because=f"{claim.because} {_assumed(len(parts), unit)}"),
+        claim=replace(claim, because=because),
         plan=plan,
         params=chosen,
         settings=settings,
@@ -148,13 +159,6 @@ def _sources(seed: int | None, owners: int) -> list[NoiseSource]:
     return [ExactNoise() for _ in range(owners)] if seed is None else [Simulation(one) for one in child_seeds(seed, owners)]
 
 
-def _assumed(n_owners: int, unit: Unit) -> str:
-    means = f"Leaves are means of those of {n_owners} owners (Algorithm 9)."
-    if unit.is_bounded:
-        return f"{means} A person may be known to all of them."
-    return f"{means} Assumed: nobody's rows are with two of them; whoever is with two pays twice."
-
-
 def _require_disjoint(parts: Sequence[EncodedDataset], *, is_release: bool) -> None:
     """Refuse rows that are given twice; for a release also parts of one table, of which nothing says that they are disjoint."""
     for second, part in enumerate(parts):
@@ -166,24 +170,6 @@ def _require_disjoint(parts: Sequence[EncodedDataset], *, is_release: bool) -> N
                 what = "the same rows" if is_same else "rows of one table"
                 remedy = "Give every owner's own rows. Rows of one table need no federation: train on the table."
                 raise RefusedRelease(f"Owners {first} and {second} have {what}: a row would pay twice.", remedy=remedy)
-
-
-def _require_row_wise(parts: Sequence[EncodedDataset]) -> None:
-    for part in parts:
-        if part.not_row_wise:
-            raise not_row_wise(part.not_row_wise)
-
-
-def _rows_per_person(parts: Sequence[EncodedDataset]) -> int:
-    """A person with bounded rows may be known to every owner; else nobody's rows are with two of them."""
-    bounds = [part.rows_per_person for part in parts]
-    return max(part.schema.rows_per_person for part in parts) if None in bounds else sum(filter(None, bounds))
-
-
-def _chosen(params: Mapping[str, Any]) -> s_gbdt.Params:
-    if params.get("initial_share"):
-        raise ParameterError("train_federated", "initial_share", params["initial_share"], "0: owners start from 0")
-    return make_params(s_gbdt.Params, s_gbdt.NAME, {**params, "initial_share": 0.0})
 
 
 def _schema_of(parts: Sequence[EncodedDataset]) -> Schema:

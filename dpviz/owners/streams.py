@@ -20,6 +20,7 @@ from dpviz.accounting.events import Event, Parallel, Sequential
 from dpviz.accounting.ledger import Ledger
 from dpviz.errors import DpvizError, ParameterError
 from dpviz.learners.published.boosted import s_gbdt_published as s_gbdt
+from dpviz.models.base import predict_class
 from dpviz.models.boosted import BoostedTrees
 from dpviz.privacy.source import Simulation
 from dpviz.progress import Progress, Stop, all_steps
@@ -187,18 +188,13 @@ def _errors(model: BoostedTrees, stream: Stream, n_scores: int) -> dict[str, np.
     """By group, after every round; NaN for a group without test rows."""
     groups = dict(zip(GROUPS, (~stream.is_new_test, stream.is_new_test, np.ones(stream.test.n_rows, dtype=bool)), strict=True))
     found: dict[str, list[float]] = {name: [] for name in GROUPS}
+    target, is_number = stream.test.schema.target, False
     for tree, scores in enumerate(model.accumulated(stream.test)):
         if tree % n_scores == 0:
-            missed = _missed(scores, stream.test)
+            if is_number := isinstance(target, NumericTarget):
+                missed = np.square(np.clip(scores, target.low, target.high) - stream.test.target)
+            else:
+                missed = predict_class(scores) != stream.test.target
             for name, rows in groups.items():
                 found[name].append(float(missed[rows].mean()) if rows.any() else np.nan)
-    is_number = isinstance(stream.test.schema.target, NumericTarget)
     return {name: np.sqrt(values) if is_number else np.array(values) for name, values in found.items()}
-
-
-def _missed(scores: np.ndarray, test: EncodedDataset) -> np.ndarray:
-    """Squared error, or whether the class is wrong, of every row."""
-    target = test.schema.target
-    if isinstance(target, NumericTarget):
-        return np.square(np.clip(scores, target.low, target.high) - test.target)
-    return (scores > 0 if scores.ndim == 1 else scores.argmax(axis=1)) != test.target

@@ -14,7 +14,7 @@ from typing import Any
 
 from dpviz.accounting.guarantee import PrivacyLoss, round_down, round_up
 from dpviz.errors import ParameterError, RefusedRelease
-from dpviz.results.verdict import Unit, loss_text, unit_of
+from dpviz.results.verdict import Unit, loss_text
 from dpviz.results.wording import number_text, signs_spelled
 from dpviz.table.role import DataRole
 from dpviz.table.validation import is_number, validate_count
@@ -64,7 +64,7 @@ class DataSet:
 
 def protected(data_set: DataSet | None, rows: Rows) -> Unit:
     """Whom rows protect: in the register's words, and bounded where the encoder kept no more rows of a person."""
-    found = unit_of(rows.schema.rows_per_person, is_bounded=rows.rows_per_person is not None)
+    found = Unit(rows.schema.rows_per_person, is_bounded=rows.rows_per_person is not None)
     return found if data_set is None else replace(found, name=data_set.unit)
 
 

@@ -5,7 +5,6 @@ one. What one of several rows loses stands in the ledger's table alone.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -63,11 +62,6 @@ class Unit:
 ROW = Unit()
 
 
-def unit_of(rows_per_person: int, *, is_bounded: bool) -> Unit:
-    """The unit of rows under a schema; bounded where no more rows of a person were kept while they were encoded."""
-    return Unit(rows_per_person, is_bounded=is_bounded)
-
-
 def right_guesses(loss: PrivacyLoss, unit: Unit = ROW, risk: Risk | None = None) -> float:
     """The most right guesses of 100 whether one unit, which loses `loss`, is in the data, at even odds before; a coin reaches 50.
 
@@ -104,13 +98,6 @@ def odds_text(loss: PrivacyLoss, unit: Unit = ROW, risk: Risk | None = None) -> 
     return f"{guessing} is right {at_most_text(hundredths)} times in 100{whatever}; a coin flip, 50."
 
 
-def plain_bound_text(loss: PrivacyLoss, unit: Unit = ROW) -> str:
-    """What epsilon alone allows: the bound for any mechanism, which stands one click away from that of the mechanism at hand."""
-    if not loss.is_finite:
-        return ""
-    return f"Any algorithm with {loss_text(loss, unit)}: {at_most_text(right_guesses(loss, unit))} times in 100."
-
-
 def at_most_text(hundredths: float) -> str:
     """As in "at most 55"; "fewer than 51", "more than 99"."""
     said = times_text(hundredths)
@@ -143,11 +130,6 @@ class Verdict:
         return self.kind == "released"
 
     @property
-    def per_person(self) -> PrivacyLoss:
-        """What can be relied on for one unit, all of whose rows come or go together."""
-        return self.proven
-
-    @property
     def odds(self) -> str:
         """What is proven, as odds."""
         return odds_text(self.proven, self.unit, self.risk)
@@ -159,8 +141,11 @@ class Verdict:
 
     @property
     def plain_bound(self) -> str:
-        """What the loss allows any mechanism; empty where `odds` says just that, or nothing is proven."""
-        return "" if self.risk is None else plain_bound_text(self.proven, self.unit)
+        """What epsilon alone allows any mechanism, one click away from `odds`; empty where these say just that, or nothing."""
+        if self.risk is None or not self.proven.is_finite:
+            return ""
+        allowed = at_most_text(right_guesses(self.proven, self.unit))
+        return f"Any algorithm with {loss_text(self.proven, self.unit)}: {allowed} times in 100."
 
     @property
     def in_file(self) -> str:
@@ -177,18 +162,15 @@ class Verdict:
             return (
                 f"Nothing. Whoever sees this model may learn anything about {self.unit.words} of the data it was trained on.",
             )
-        return (
+        said = [
             f"{loss_text(self.proven, self.unit)}: {self.odds}",
             "This holds for anyone who sees this model, even if they know every other row, and whatever else they learn later.",
-            *_on_the_unit(self.unit),
-            *((f"δ: {DELTA[0].lower()}{DELTA[1:]}",) if self.proven.delta else ()),
-        )
-
-
-def _on_the_unit(unit: Unit) -> Sequence[str]:
-    if unit.rows == 1 or unit.is_bounded:
-        return ()
-    return (f"That {unit.words} has at most {unit.rows:,} rows was declared; nothing enforces it.",)
+        ]
+        if self.unit.rows > 1 and not self.unit.is_bounded:
+            said.append(f"That {self.unit.words} has at most {self.unit.rows:,} rows was declared; nothing enforces it.")
+        if self.proven.delta:
+            said.append(f"δ: {DELTA[0].lower()}{DELTA[1:]}")
+        return tuple(said)
 
 
 def verdict(

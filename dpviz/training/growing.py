@@ -129,7 +129,11 @@ def _decided(
     decided[place] = decision
     if isinstance(decision, Label):
         return
-    children = node.children(decision.feature, _left_bins(node.grid, decision)) if node and _is_open(decision) else (None, None)
+    children: tuple[CountedNode | None, CountedNode | None] = None, None
+    if node and _is_open(decision):
+        candidates, codes = node.grid.features[decision.feature], decision.codes
+        left = candidates.left_bins(decision.index) if codes is None else np.isin(np.arange(candidates.n_bins), codes)
+        children = node.children(decision.feature, left)
     for side, child in enumerate(children):
         if decision.below is not None:
             yield from _decided(child, 2 * place + side, decision.below[side], decided)
@@ -142,11 +146,6 @@ def _is_open(decision: Decision) -> bool:
     if isinstance(decision, Label):
         return False
     return decision.below is None or any(map(_is_open, decision.below))
-
-
-def _left_bins(grid: CandidateGrid, split: Split) -> np.ndarray:
-    candidates = grid.features[split.feature]
-    return candidates.left_bins(split.index) if split.codes is None else np.isin(np.arange(candidates.n_bins), split.codes)
 
 
 def _assembled(grid: CandidateGrid, decided: dict[int, Decision], place: int) -> tuple[Node, Event]:

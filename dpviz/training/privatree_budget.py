@@ -87,14 +87,25 @@ def split_epsilon(
     categorical = round_down((Fraction(epsilon) - Fraction(leaf)) / depth)
     numeric = round_down((Fraction(epsilon) - Fraction(leaf)) / (1 + depth)) if quantiles else categorical
     above_leaves = max(depth * Fraction(categorical), (depth + quantiles) * Fraction(numeric))
+    bound = (
+        f"Corollary 1: labels for {2**depth} leaves and n = {schema.n_public:,} need ε = {needed * schema.rows_per_person:.4g}"
+    )
+    if leaf < needed:
+        most = f"half of ε, {leaf * schema.rows_per_person:.4g}, is the most they get."
+    else:
+        most = "that is what they get."
+    replaced: tuple[str, ...] = ()
+    if leaf < needed and max_leaf_error != PrivaTreeParams().max_leaf_error:  # what became of it where somebody asked for it
+        held = f"max_leaf_error = {max_leaf_error:g} was replaced by {max_leaf_error * needed / leaf:.3g}"
+        replaced = (f"{held}: labels get half of epsilon at most.",)
     return EpsilonSplit(
         quantile=numeric if quantiles else 0.0,
         numeric_node=numeric,
         categorical_node=categorical,
         leaf=round_down(Fraction(epsilon) - above_leaves),  # all that is left, so that the claim is met and never exceeded
         set_by="rule: half at most" if leaf < needed else "rule: error bound",
-        notes=(_leaf_note(needed, leaf, schema, depth, max_leaf_error),),
-        replaced=_replaced_error(needed, leaf, max_leaf_error),
+        notes=(f"{bound} to lose at most {max_leaf_error:.3g} of accuracy; {most}",),
+        replaced=replaced,
     )
 
 
@@ -108,22 +119,6 @@ def _by_hand(learner: str, settings: Settings, shares: tuple[float, ...], quanti
     # as in the paper's code, categorical nodes also get what numeric features spend on quantiles
     numeric, categorical = (round_down(whole / depth) for whole in (Fraction(node), Fraction(node) + Fraction(quantile)))
     return EpsilonSplit(quantile, numeric, categorical, leaf, "you", ("The shares were set by you.",))
-
-
-def _replaced_error(needed: float, leaf: float, max_leaf_error: float) -> tuple[str, ...]:
-    """What became of a largest leaf error that somebody asked for."""
-    if leaf >= needed or max_leaf_error == PrivaTreeParams().max_leaf_error:
-        return ()
-    held = f"max_leaf_error = {max_leaf_error:g} was replaced by {max_leaf_error * needed / leaf:.3g}"
-    return (f"{held}: labels get half of epsilon at most.",)
-
-
-def _leaf_note(needed: float, leaf: float, schema: Schema, depth: int, max_leaf_error: float) -> str:
-    rows, aim = schema.rows_per_person, f"to lose at most {max_leaf_error:.3g} of accuracy"
-    bound = f"Corollary 1: labels for {2**depth} leaves and n = {schema.n_public:,} need ε = {needed * rows:.4g} {aim}"
-    if leaf < needed:
-        return f"{bound}; half of ε, {leaf * rows:.4g}, is the most they get."
-    return f"{bound}; that is what they get."
 
 
 def privatree_plan(schema: Schema, settings: Settings, split: EpsilonSplit, *, stops: bool, exact: bool) -> BudgetPlan:

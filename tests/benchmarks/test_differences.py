@@ -3,10 +3,10 @@
 import re
 
 from dpviz.installation import bundled
-from dpviz.learners import declared
+from dpviz.learners import LEARNERS
 from dpviz.learners.papers import PAGE, differences, statement_rows
 
-PRIVATE = {spec.name: spec for spec in declared() if spec.spends_epsilon}
+PRIVATE = {spec.name: spec for spec in LEARNERS if spec.spends_epsilon}
 #: Without a paper, and as its source has it.
 NONE_KNOWN = {"pf-tree", "majority"}
 #: Every numbered theorem, lemma and corollary of the three papers.

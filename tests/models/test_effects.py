@@ -53,9 +53,3 @@ def test_every_kind_of_model_has_effects_that_depend_on_nothing_else(name):
     for one, other in zip(effects(model), effects(again), strict=True):
         np.testing.assert_allclose(one.answers, other.answers)
         assert one.answers.shape == (len(one.values), 3)
-
-
-def test_many_features_are_worked_out_in_parts():
-    features = tuple(NumericFeature(f"x{k}", 0, 1) for k in range(9))
-    tree = Tree(Schema(features, NumericTarget("y", 0, 1)), Branch(ThresholdRule(8, 0.5), NumberLeaf(0.0), NumberLeaf(1.0)))
-    assert [effect.size() for effect in effects(tree)] == [0] * 8 + [1]

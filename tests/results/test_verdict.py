@@ -15,7 +15,7 @@ from dpviz.io.exports.contract import ExportInput
 from dpviz.io.results import result_from_json
 from dpviz.learners import result_verdict
 from dpviz.results.result import FitResult
-from dpviz.results.verdict import Unit, loss_text, odds_text, unit_of, verdict
+from dpviz.results.verdict import Unit, loss_text, odds_text, verdict
 from dpviz.results.wording import number_text, signs_spelled
 from tests.support.release_rows import SCHEMA, small_rows
 
@@ -112,7 +112,6 @@ def test_a_refuted_ledger_bounds_nothing_on_any_surface():
     """Banner, promises, files: a violated claim whose ledger is no larger leaves no epsilon to rely on."""
     said = said_of("violated", PrivacyLoss(0.1), unit=PATIENT)
     assert not said.proven.is_finite
-    assert not said.per_person.is_finite
     assert "prove" not in said.headline
     assert said.odds == "Nothing limits what can be learned about one patient."
     (promise,) = said.promises
@@ -148,7 +147,7 @@ def test_the_rows_of_a_person_are_composed_and_no_other_number_is_said():
     plain = said_of("holds", PrivacyLoss(3.0), unit=PATIENT)
     assert plain.headline == "Guaranteed: ε = 3 (add/remove one patient, up to 3 rows)"
     assert "at most 96 times in 100, whatever" in plain.odds
-    assert plain.per_person == plain.proven == PrivacyLoss(3.0)
+    assert plain.proven == PrivacyLoss(3.0)
     enforced = replace(plain, unit=Unit(3, "one patient", True))  # else it is the owner's word
     assert ["nothing enforces it" in " ".join(each.promises) for each in (plain, enforced)] == [True, False]
 
@@ -168,7 +167,7 @@ def test_files_and_terminal_say_what_the_banner_says():
 
 
 def test_documents_of_before_say_whom_they_protect():
-    document = json.loads(replace(tree(), unit=unit_of(3, is_bounded=True)).to_json())
+    document = json.loads(replace(tree(), unit=Unit(3, is_bounded=True)).to_json())
     del document["privacy"]["per_person"]["bounded"]
     assert result_from_json(json.dumps(document)).unit == Unit(3, is_bounded=True)
     del document["privacy"]["per_person"]

@@ -45,12 +45,6 @@ _START_NEEDS, _TREES_NEED = 20.0, 100.0
 #: The largest share of epsilon that the rule gives the first score.
 _MOST_START = 0.5
 _INITIAL, _TREES = "initial score", "tree"
-#: Why a parameter is not used.
-_UNUSED = {
-    "histogram_share": "histograms need a number and a row count",
-    "multiscale": "histograms say where to cut",
-    "newton": "only two classes are weighed",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +77,15 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     starts = params.initial_share > 0 and n_scores(schema) == 1
     share = start_share(schema, settings.epsilon, params) if starts else 0.0
     start, trees = split_budget(settings.epsilon, (share, 1 - share))
-    first = (Share(_INITIAL, None, start, set_by=_by(params, share)),) if starts else ()
+    by = "you" if share == params.initial_share != Params().initial_share else f"rule: {share:.1%} of epsilon"
+    first = (Share(_INITIAL, None, start, set_by=by),) if starts else ()
     delta = settings.needed_delta(NAME, DELTA)
     depth = _depth(schema, settings, params)
     shape = tree_shape(schema, depth, params)
     counted = histogram_rounds(schema, params)
     notes = (
         f"Delta = {delta:g}" + ("." if settings.delta else ", the default; none was asked for."),
-        f"{params.rounds:,} random trees that ask for {_ASKS[shape]}.",
+        f"{params.rounds:,} random trees that ask for {shape} each.",
         *((f"Histograms of the numbers cost {counted:,} more rounds, which the ledger counts as such.",) if counted else ()),
         *(("More than two classes start from 0.",) if n_scores(schema) > 1 else ()),
     )
@@ -105,13 +100,16 @@ def _replaced(schema: Schema, params: Params, share: float, starts: bool) -> tup
     if asked not in (0, usual.initial_share, share):
         why = "fewer rows need more against noise" if starts else "more than two classes start from 0"
         found.append(f"initial_share = {asked:g} was replaced by {share:.3g}, the public rule: {why}.")
-    told = {
-        "histogram_share": not histogram_rounds(schema, params) and params.histogram_share > 0,
-        "multiscale": histogram_rounds(schema, params) > 0,
-        "newton": n_scores(schema) > 1 or isinstance(schema.target, NumericTarget),
-    }
-    changed = (name for name, is_unused in told.items() if is_unused and getattr(params, name) != getattr(usual, name))
-    return (*found, *(f"{name} has no effect: {_UNUSED[name]}." for name in changed))
+    counted = histogram_rounds(schema, params)
+    weighs = n_scores(schema) == 1 and not isinstance(schema.target, NumericTarget)
+    for name, why, is_unused in (
+        ("histogram_share", "histograms need a number and a row count", not counted and params.histogram_share > 0),
+        ("multiscale", "histograms say where to cut", counted > 0),
+        ("newton", "only two classes are weighed", not weighs),
+    ):
+        if is_unused and getattr(params, name) != getattr(usual, name):
+            found.append(f"{name} has no effect: {why}.")
+    return tuple(found)
 
 
 def start_share(schema: Schema, epsilon: float, params: Params) -> float:
@@ -120,18 +118,11 @@ def start_share(schema: Schema, epsilon: float, params: Params) -> float:
     return max(params.initial_share, min(_MOST_START, _START_NEEDS / (n_public * epsilon)))
 
 
-def _by(params: Params, share: float) -> str:
-    return "you" if share == params.initial_share != Params().initial_share else f"rule: {share:.1%} of epsilon"
-
-
 def histogram_rounds(schema: Schema, params: Params) -> int:
     """How many rounds the histograms cost as much as; 0 where none is made. Public."""
     if not (schema.n_public and numbers_of(schema)):
         return 0
     return math.ceil(params.rounds * params.histogram_share / (1 - params.histogram_share))
-
-
-_ASKS = {"one feature": "one feature each", "two features": "two features each"}
 
 
 def tree_shape(schema: Schema, depth: int, params: Params) -> str:
@@ -153,12 +144,8 @@ def _depth(schema: Schema, settings: Settings, params: Params) -> int:
     if histogram_rounds(schema, params):
         needs = _NUMBER_NEEDS if isinstance(schema.target, NumericTarget) else _CLASSES_NEED
         return min(settings.max_depth, _PAIRS - ((schema.n_public or 0) * settings.epsilon < needs))
-    shape = tree_shape(schema, settings.max_depth, params)
-    usual = {
-        "one feature": 3,
-        "two features": _DEEP if _has_many_rows(schema) else _DEEP - 1,
-    }
-    return min(settings.max_depth, usual[shape])
+    pairs = tree_shape(schema, settings.max_depth, params) == "two features"
+    return min(settings.max_depth, _DEEP - (not _has_many_rows(schema)) if pairs else 3)
 
 
 def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:

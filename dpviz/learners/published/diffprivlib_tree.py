@@ -7,8 +7,6 @@ weakness is accuracy: a single random tree rarely asks the right question.
 Source: Holohan, Braghin, Mac Aonghusa & Levacher 2019 (arXiv 1907.02444), release 0.6.
 """
 
-from collections.abc import Callable, Iterator
-
 import numpy as np
 
 from dpviz.accounting.events import Event, Parallel, Sequential
@@ -25,8 +23,6 @@ from dpviz.training.counted_rows import Rows, counter_of
 from dpviz.training.params import NoParams, Settings
 
 NAME = "diffprivlib-tree"
-#: Labels a leaf: (exact class counts, level) -> (class code, event).
-LabelLeaf = Callable[[np.ndarray, int], tuple[int, Event]]
 
 
 def plan(schema: Schema, settings: Settings, params: NoParams) -> BudgetPlan:
@@ -38,16 +34,21 @@ def plan(schema: Schema, settings: Settings, params: NoParams) -> BudgetPlan:
 
 def fit(data: Rows, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> FitOutput:
     """Draw the tree, count its leaves, then label them: whoever counts the rows is asked once."""
-    mechanism = PermuteAndFlip(plan.of("leaf", plan.depth), COUNT)
-
-    def label(counts: np.ndarray, level: int) -> tuple[int, Event]:
-        chosen = mechanism.release(counts, source=source, part="leaf", level=level)
-        return chosen.value, chosen.event
-
+    mechanism, (low, high) = PermuteAndFlip(plan.of("leaf", plan.depth), COUNT), starting_box(data.schema)
     splits: list[Event] = []  # of the drawn nodes, parents first, left before right
-    drawn = _drawn(data.schema, *starting_box(data.schema), 0, plan.depth, splits, source)
+    drawn = _drawn(data.schema, low, high, 0, plan.depth, splits, source)
     (counts,) = counter_of(data).leaf_counts(drawn, None, 1)
-    root, event = _labelled(drawn, 0, iter(splits), iter(counts), label)
+    events, exact = iter(splits), iter(counts)
+
+    def labelled(node: Node, level: int) -> tuple[Node, Event]:
+        if not isinstance(node, Branch):
+            chosen = mechanism.release(next(exact), source=source, part="leaf", level=level)
+            return Leaf(chosen.value), chosen.event
+        split = next(events)
+        (left, left_event), (right, right_event) = (labelled(child, level + 1) for child in (node.left, node.right))
+        return Branch(node.rule, left, right), Sequential((split, Parallel((left_event, right_event))))
+
+    root, event = labelled(drawn, 0)
     return FitOutput(Tree(data.schema, root), event)
 
 
@@ -77,20 +78,6 @@ def _drawn(
     if isinstance(declared, CategoricalFeature):
         return Branch(SubsetRule(feature, tuple(range(int(ends[0]), int(below) + 1))), left, right)
     return Branch(ThresholdRule(feature, below + step / 2), left, right)
-
-
-def _labelled(
-    node: Node, level: int, splits: Iterator[Event], counts: Iterator[np.ndarray], label: LabelLeaf
-) -> tuple[Node, Event]:
-    """The subtree and its event, given the class counts of its leaves from left to right."""
-    if not isinstance(node, Branch):
-        code, event = label(next(counts), level)
-        return Leaf(code), event
-    split = next(splits)
-    (left, left_event), (right, right_event) = (
-        _labelled(child, level + 1, splits, counts, label) for child in (node.left, node.right)
-    )
-    return Branch(node.rule, left, right), Sequential((split, Parallel((left_event, right_event))))
 
 
 LEARNER = LearnerSpec(

@@ -13,14 +13,14 @@ from functools import partial
 import numpy as np
 
 from dpviz.accounting.claim import Claim
-from dpviz.accounting.events import Event, Sequential
+from dpviz.accounting.events import sequence
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.models.tree import NumberLeaf, Tree
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.schema import NumericTarget, Schema
 from dpviz.training.contract import FitOutput, LearnerSpec, n_public_of
-from dpviz.training.counted_rows import CountedRows, Rows, counter_of
+from dpviz.training.counted_rows import Rows, counter_of
 from dpviz.training.params import Settings, flag
 
 NAME = "dp-mean"
@@ -53,10 +53,13 @@ def fit(data: Rows, plan: BudgetPlan, params: Params, source: NoiseSource) -> Fi
     (exact,) = rows.sums(partial(steps_of, target), NumberLeaf(0.0), None, 0)
     noise = GeometricNoise(plan.of("leaf", 0), l1=STEPS)
     total = noise.release(exact, source=source, part="leaf", level=0)
-    n_rows, of_rows = _row_count(rows, plan, source)
+    n_rows, events = data.schema.n_public or 1, [total.event]
+    if for_count := plan.of("count"):
+        counted = GeometricNoise(for_count).release(np.array([rows.n_rows]), source=source, part="count")
+        n_rows = max(1, int(counted.value[0]))
+        events.append(counted.event)
     mean = middle + half * min(1.0, max(-1.0, int(total.value[0]) / (STEPS * n_rows)))
-    event = Sequential((total.event, *of_rows)) if of_rows else total.event
-    return FitOutput(Tree(data.schema, NumberLeaf(float(mean))), event)
+    return FitOutput(Tree(data.schema, NumberLeaf(float(mean))), sequence(*events))
 
 
 def middle_of(target: NumericTarget) -> tuple[float, float]:
@@ -68,15 +71,6 @@ def steps_of(target: NumericTarget, numbers: np.ndarray, leaf: np.ndarray) -> np
     """What rows add to the sum: their distances from the middle in steps, int64 of shape (n_rows, 1)."""
     middle, half = middle_of(target)
     return np.floor(np.clip((numbers - middle) / half, -1, 1) * STEPS + 0.5).astype(np.int64)[:, None]
-
-
-def _row_count(data: CountedRows, plan: BudgetPlan, source: NoiseSource) -> tuple[int, tuple[Event, ...]]:
-    """The public count, or a noisy one of at least 1 with its event."""
-    epsilon = plan.of("count")
-    if not epsilon:
-        return n_public_of(data.schema, NAME, ""), ()
-    noisy = GeometricNoise(epsilon).release(np.array([data.n_rows]), source=source, part="count")
-    return max(1, int(noisy.value[0])), (noisy.event,)
 
 
 def claim(plan: BudgetPlan, params: Params, schema: Schema) -> Claim:

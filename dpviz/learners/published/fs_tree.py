@@ -56,7 +56,7 @@ def plan(schema: Schema, settings: Settings, params: NoParams) -> BudgetPlan:
 
 def fit(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> FitOutput:
     """Grow greedily."""
-    root, event = _Growing(data, plan, source).node(np.arange(data.n_rows), _whole(data.schema), 0)
+    root, event = _Growing(data, plan, source, plan.of("leaf", plan.depth)).node(np.arange(data.n_rows), _whole(data.schema), 0)
     return FitOutput(Tree(data.schema, root), event)
 
 
@@ -70,11 +70,7 @@ class _Growing:
     data: EncodedDataset
     plan: BudgetPlan
     source: NoiseSource
-
-    @property
-    def epsilon(self) -> float:
-        """Of every mechanism."""
-        return self.plan.of("leaf", self.plan.depth)
+    epsilon: float  #: Of every mechanism
 
     @property
     def noise(self) -> LaplaceNoise:
@@ -131,18 +127,15 @@ class _Growing:
 
     def _choose(self, rows: np.ndarray, left: Left, cuts: dict[int, float], level: int) -> tuple[int, Event]:
         features = [feature for feature, side in enumerate(left) if side is not None]
-        utilities = np.array([self._largest(rows, feature, cuts.get(feature)) for feature in features])
+        classes, utilities = self.data.target[rows], []
+        for feature in features:  # rows in the largest class of each child, added up over the children
+            column, cut = self.data.columns[feature][rows], cuts.get(feature)
+            child = column.astype(np.int64) if cut is None else (column > cut).astype(np.int64)
+            counts = np.bincount(child * self.data.n_classes + classes, minlength=self.data.n_classes)
+            utilities.append(int(np.maximum.reduceat(counts, np.arange(0, len(counts), self.data.n_classes)).sum()))
         mechanism = ExponentialMechanism(self.epsilon, MAX)
-        chosen = mechanism.release(utilities, source=self.source, part="node", level=level)
+        chosen = mechanism.release(np.array(utilities), source=self.source, part="node", level=level)
         return features[chosen.value], chosen.event
-
-    def _largest(self, rows: np.ndarray, feature: int, cut: float | None) -> int:
-        """Rows in the largest class of each child, added up over the children."""
-        column = self.data.columns[feature][rows]
-        child = column.astype(np.int64) if cut is None else (column > cut).astype(np.int64)
-        counts = np.zeros((child.max(initial=0) + 1, self.data.n_classes), dtype=np.int64)
-        np.add.at(counts, (child, self.data.target[rows]), 1)
-        return int(counts.max(axis=1).sum())
 
     def _divide(self, rows: np.ndarray, left: Left, feature: int, cut: float | None, level: int) -> tuple[Node, Event]:
         """Children with disjoint rows."""

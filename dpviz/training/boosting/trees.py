@@ -28,7 +28,7 @@ from dpviz.models.boxes import is_cut_between, split_features, starting_box
 from dpviz.models.packed_forest import LEAF, PackedTrees
 from dpviz.privacy.source import NoiseSource
 from dpviz.privacy.uniform import UniformChoice, UniformPoint
-from dpviz.table.candidates import FeatureCandidates, multiscale_grid
+from dpviz.table.candidates import multiscale_grid
 from dpviz.table.schema import CategoricalFeature, Feature, Schema
 from dpviz.training.boosting.histograms import FeatureHistograms
 
@@ -181,7 +181,9 @@ class Drawing:
             return self._groups(feature, len(declared.categories), cells if grouped else len(declared.categories))
         candidates = self.grid.features[feature]
         if self.histograms is None and uniform(1, self.source)[0] < self.multiscale:
-            cuts = self._from_grid(candidates, cells - 1)
+            assert candidates.thresholds is not None
+            keys = uniform(len(candidates.thresholds), self.source)
+            cuts = candidates.thresholds[np.argsort(keys)[: cells - 1]]
         else:
             cuts = declared.low + self._places(feature, cells - 1) * (declared.high - declared.low)
             if declared.whole:
@@ -194,11 +196,6 @@ class Drawing:
         if self.histograms is None:
             return uniform(count, self.source)
         return self.histograms.quantiles(feature, (uniform(1, self.source)[0] + np.arange(count)) / max(1, count))
-
-    def _from_grid(self, candidates: FeatureCandidates, count: int) -> np.ndarray:
-        assert candidates.thresholds is not None
-        keys = uniform(len(candidates.thresholds), self.source)
-        return candidates.thresholds[np.argsort(keys)[:count]]
 
     def _groups(self, feature: int, n_categories: int, cells: int) -> Part:
         n_cells = min(n_categories, cells)

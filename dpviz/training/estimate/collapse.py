@@ -53,28 +53,17 @@ def intervals(complete: Tree, shown: Tree, plan: BudgetPlan, rows_per_person: in
     held_out = plan.held_out_part(LEAF_COUNTS)
     if held_out is None:
         return {}
-    noise = GeometricNoise(held_out.epsilon).variance
-    leaves = ((placed.path, placed.node) for placed in shown.nodes())
-    return {
-        path: _interval(leaf, noise * _n_leaves(complete.node(path)), rows_per_person)
-        for path, leaf in leaves
-        if isinstance(leaf, Leaf) and leaf.shares is not None
-    }
-
-
-def _interval(leaf: Leaf, noise_variance: float, rows_per_person: int) -> tuple[float, float, float]:
-    assert leaf.counts is not None
-    assert leaf.shares is not None
-    share, here = leaf.shares[leaf.label], leaf.counts[leaf.label]
-    there, others = sum(leaf.counts) - here, (len(leaf.counts) - 1) * noise_variance
-    found = share_of((here, noise_variance), (there, others), k=rows_per_person)
-    return share, min(max(found.low, 0.0), share), max(min(found.high, 1.0), share)
-
-
-def _share_variance(share: float, n_classes: int, n_rows: int, noise_variance: float) -> float:
-    """Of a share of `n_rows` rows: sampling, and the noise on the counts of all classes."""
-    noise = noise_variance * ((1 - share) ** 2 + (n_classes - 1) * share**2)
-    return share * (1 - share) / n_rows + noise / n_rows**2
+    found = {}
+    for placed in shown.nodes():
+        leaf = placed.node
+        if not isinstance(leaf, Leaf) or leaf.shares is None or leaf.counts is None:
+            continue
+        noise = GeometricNoise(held_out.epsilon).variance * _n_leaves(complete.node(placed.path))
+        share, here = leaf.shares[leaf.label], leaf.counts[leaf.label]
+        there, others = sum(leaf.counts) - here, (len(leaf.counts) - 1) * noise
+        ends = share_of((here, noise), (there, others), k=rows_per_person)
+        found[placed.path] = share, min(max(ends.low, 0.0), share), max(min(ends.high, 1.0), share)
+    return found
 
 
 def _n_leaves(node: Node) -> int:
@@ -102,8 +91,11 @@ def _are_alike(counts: tuple[Any, Any], added: tuple[int, int], noise_variance: 
     deviations = []
     for first, second in pairs:
         share = min(max((first + second) / sum(rows), 0.0), 1.0)
-        sides = zip(rows, added, strict=True)
-        deviations.append(math.sqrt(sum(_share_variance(share, len(pairs), n, noise_variance * times) for n, times in sides)))
+        variance = 0.0  # of the share on either side: sampling, and the noise on the counts of all classes
+        for n, times in zip(rows, added, strict=True):
+            noise = noise_variance * times * ((1 - share) ** 2 + (len(pairs) - 1) * share**2)
+            variance += share * (1 - share) / n + noise / n**2
+        deviations.append(math.sqrt(variance))
     gaps = (abs(first / rows[0] - second / rows[1]) for first, second in pairs)
     unsure = math.sqrt(noise_variance * len(pairs) * max(added))
     most_lost = (min(rows) + unsure) / n_rows * max(deviations)

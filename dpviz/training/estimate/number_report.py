@@ -167,15 +167,12 @@ class NumberReport(TestReport):
         """
         largest = self._largest_error
         near = min(largest, 2.0) if self._is_within else largest
-        ways: list[tuple[tuple[float, _Polynomials], ...]] = []
+        ways = []
         for of_error, of_place in _INSIDE:
-            at_end = _at_end(of_error)
-            anywhere, at_ends = (at_end, (1.0,)), (at_end, _at_ends(of_place))
-            terms: list[tuple[float, _Polynomials]] = [
-                (near**power - 1, anywhere),
-                (largest**power - near**power, at_ends),
-            ]
-            ways.append(tuple((most, rows) for most, rows in terms if most > _ROUNDING))
+            at_end = _tall(-1.0, 2 / of_error)  # 1 where an error is the width or more
+            anywhere = near**power - 1, (at_end, (1.0,))
+            at_ends = largest**power - near**power, (at_end, _at_ends(of_place))
+            ways.append(tuple(term for term in (anywhere, at_ends) if term[0] > _ROUNDING))
         return ways
 
     def _total(self, of_errors: _Polynomial, of_places: _Polynomial) -> float:
@@ -252,20 +249,14 @@ _CHEBYSHEV = (2.0, 0.0, -8.0, 0.0, 8.0)
 _PLACE = (-1.0, 2.0)
 
 
-@cache
-def _at_end(inside: float) -> _Polynomial:
-    """Coefficients of a polynomial in [0, 1] that is 1 where an error is the width or more, and small up to `inside`."""
-    return _tall(-1.0, 2 / inside)
-
-
-@cache
 def _at_ends(inside: float) -> _Polynomial:
-    """The same in x = (1 + place) / 2, at either end of the window."""
+    """Of x = (1 + place) / 2: 1 at either end of the window, and small up to this share of it."""
     return _tall(-1 / inside, 2 / inside)
 
 
+@cache
 def _tall(start: float, slope: float) -> _Polynomial:
-    """Chebyshev's polynomial of the line start + slope x, as a share of what it is at 1."""
+    """Chebyshev's polynomial of the line start + slope x, as a share of what it is at 1: coefficients, in [0, 1]."""
     found = Polynomial(_CHEBYSHEV)(Polynomial((start, slope))).coef.tolist()
     return tuple(c / sum(found) for c in found)
 
@@ -321,17 +312,13 @@ def report_of_numbers(
     before: tuple[Event, ...] = ()
     if window is None:
         for_centre, for_width, for_table = split_budget(held_out.epsilon, PARTS)
-        window, before = _window(data, for_centre, for_width, source)
+        cuts, target = target_cuts(data.schema), data.schema.target
+        assert isinstance(target, NumericTarget)
+        below = np.searchsorted(np.sort(data.target), cuts, side="right")
+        median = PermuteAndFlip(for_centre, MEDIAN).release(-np.abs(2 * below - data.n_rows), source=source, part=TEST)
+        centre = float(cuts[median.value])
+        beyond = rows_outside_range(data.target, target, centre).sum(axis=0)
+        found = released_window(beyond, target, centre, for_width, source=source, part=TEST)
+        window, before = found.value, (median.event, found.event)
     exact = error_units(window, model.predict(data), data.target).sum(axis=0)
     return released_sums(data.schema, held_out, window, exact, source, for_table, before)
-
-
-def _window(data: EncodedDataset, for_centre: float, for_width: float, source: NoiseSource) -> tuple[Window, tuple[Event, ...]]:
-    cuts, target = target_cuts(data.schema), data.schema.target
-    assert isinstance(target, NumericTarget)
-    below = np.searchsorted(np.sort(data.target), cuts, side="right")
-    median = PermuteAndFlip(for_centre, MEDIAN).release(-np.abs(2 * below - data.n_rows), source=source, part=TEST)
-    centre = float(cuts[median.value])
-    beyond = rows_outside_range(data.target, target, centre).sum(axis=0)
-    found = released_window(beyond, target, centre, for_width, source=source, part=TEST)
-    return found.value, (median.event, found.event)

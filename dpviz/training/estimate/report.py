@@ -19,6 +19,7 @@ one cell and changes one count by one, so the same noise on each count costs the
 that noise: intervals are wider.
 *Persons.* The rows of one person may be equal: k rows of one vary up to k times as much as k rows of k persons.
 """
+
 from __future__ import annotations
 
 import math
@@ -450,21 +451,17 @@ def _with_shares(given: Summed, parent: list[float], noise_variance: float) -> N
     more = ROWS_OF_THE_PARENT + PER_NOISE * math.sqrt(noise_variance * given.n_leaves)
     if isinstance(node, Leaf):
         parent = [(1 - OF_THE_LABEL) * share + OF_THE_LABEL * (code == node.label) for code, share in enumerate(parent)]
-    shares = _shrunk([max(count, 0) for count in counts], parent, more)
+    held = [max(count, 0) for count in counts]
+    rows = sum(held) + more
+    least = 0.5 / (rows + len(parent))  # none is 0
+    mixed = [max((count + more * share) / rows, least) for count, share in zip(held, parent, strict=True)]
+    total = sum(mixed)
+    shares = [share / total for share in mixed]
     if isinstance(node, Branch):
         left, right = (_with_shares(child, shares, noise_variance) for child in given.children)
         return Branch(node.rule, left, right)
     assert isinstance(node, Leaf)
     return Leaf(node.label, tuple(counts), _rounded(shares))
-
-
-def _shrunk(counts: list[int], parent: list[float], more: float) -> list[float]:
-    """Shares of the counts and `more` rows of the parent's shares; none is 0."""
-    rows = sum(counts) + more
-    least = 0.5 / (rows + len(parent))
-    shares = [max((count + more * share) / rows, least) for count, share in zip(counts, parent, strict=True)]
-    total = sum(shares)
-    return [share / total for share in shares]
 
 
 def _rounded(shares: list[float]) -> tuple[float, ...]:

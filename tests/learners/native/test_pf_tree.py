@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import dpviz
-from dpviz.accounting.events import BoundedRange, PureDP, walk
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.errors import DpvizError, ParameterError
 from dpviz.evaluation.audit.exact import Universe
@@ -19,7 +18,6 @@ from dpviz.learners import FitRequest
 from dpviz.learners.native import pf_tree
 from dpviz.models.tree import Leaf
 from dpviz.privacy.source import Simulation
-from dpviz.privacy.two_levels import TwoLevelChoice
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.training import scores
@@ -157,19 +155,6 @@ def test_a_choice_pays_for_its_levels_and_together_they_pay_all_of_epsilon(looka
         by_hand = plan_of(schema_of(), 1.0, **asked)
         assert [share.epsilon for share in by_hand.shares] == pytest.approx(epsilons)
         assert {share.set_by for share in by_hand.shares} == {"you"}
-
-
-def test_the_ledger_is_epsilon_to_the_last_bit():
-    for epsilon, n_classes, depth, lookahead in product([0.1, 1 / 3], [2, 7], (1, 2, 3, 4), (1, "auto")):
-        data = table(schema_of("mixed", n_classes), 50)
-        result = fit(data, epsilon=epsilon, max_depth=5, depth=depth, seed=1, lookahead=lookahead)
-        assert (result.ledger.guarantee.epsilon, result.ledger.guarantee.delta) == (epsilon, 0)
-        steps = [step for _, step in walk(result.ledger.event)]
-        assert all(isinstance(step.cost, PureDP | BoundedRange) for step in steps)
-        of_blocks = [step for step in steps if step.mechanism == TwoLevelChoice.title]
-        assert all(isinstance(step.cost, BoundedRange) for step in of_blocks)
-        places = {2: [0], 3: [1] * 2, 4: [0] + [2] * 4}.get(depth, []) if lookahead == "auto" else []
-        assert sorted(step.level for step in of_blocks) == places
 
 
 def test_weighed_choices_keep_the_ledger_and_hold():

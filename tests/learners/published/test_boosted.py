@@ -7,13 +7,10 @@ import pytest
 
 import dpviz
 from dpviz.accounting.events import GaussianRounds, walk
-from dpviz.learners.published.boosted.dpboost import Params, _Boosting, plan
-from dpviz.training.boosting.loss import SquaredLoss, loss_of
+from dpviz.training.boosting.loss import SquaredLoss
 from dpviz.training.boosting.rounds import Recipe, leaf_values
-from dpviz.training.params import Settings
 from tests.support.numbers import rows, schema_of_numbers
 from tests.support.prices import classes, prices
-from tests.support.recording import Recording
 
 
 def fit_dpboost(data, epsilon=5.0, seed=3, **asked):
@@ -30,34 +27,10 @@ def test_more_classes_get_as_many_trees_each_and_switches_cost_nothing():
     assert result.model.splits.n_trees == 12
     assert [share.part for share in result.plan.shares] == ["node", "node", "node", "leaf"]
     usual = fit_dpboost(prices(400), 2.0)
-    for asked in ({"filter": True}, {"leaf_clipping": True, "learning_rate": 0.3}, {"clip": 1.0}, {"ridge": 0.0}):
+    for asked in ({"filter": True}, {"clip": 1.0}, {"ridge": 0.0}):
         other = fit_dpboost(prices(400), 2.0, **asked)
         assert other.model != usual.model
         assert other.ledger.guarantee == usual.ledger.guarantee
-
-
-def test_geometric_limits_bound_the_leaves_of_late_trees():
-    asked = {"leaf_clipping": True, "learning_rate": 0.5, "trees": 12, "clip": 1.0}
-    model = fit_dpboost(prices(3000), 1e5, **asked).model
-    leaves_of = model.splits.tree[model.splits.leaves]
-    half = 40.0
-    for tree in range(12):
-        limit = half * 0.5 * 1.0 * 0.5**tree
-        assert np.abs(model.values[leaves_of == tree]).max() <= limit * 1.02
-
-
-def test_noise_covers_a_leaf_that_goes_from_one_end_of_a_close_limit_to_the_other():
-    data = prices(10)
-    asked = Params(leaf_clipping=True, learning_rate=0.9, ridge=0.0, clip=1.0)
-    source = Recording(1)
-    boosting = _Boosting(data, loss_of(data.schema, newton=False), 0.0, plan(data.schema, Settings(), asked), asked, source)
-    boosting.values = [np.zeros(1)]  # one tree came before
-    before, after = np.array([-0.15, -0.15]), np.array([-0.15, -0.15, 1.0])
-    for gradients in (before, after):
-        boosting._leaf_means([gradients], 1.0)
-    (first, low, _), (second, high, _) = source.draws
-    assert abs(high - low) == pytest.approx([0.2])
-    assert first.l1 == second.l1 == pytest.approx(0.2)
 
 
 def test_a_row_above_the_limit_leaves_the_tree_when_filtered():

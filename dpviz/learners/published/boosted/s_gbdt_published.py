@@ -33,13 +33,6 @@ DELTA = 5e-8
 #: The learning rates where none is asked for. All defaults are the best of a few settings tried on abalone and adult.
 _STEP_CLASSES, _STEP_NUMBER = 1.0, 0.2
 _INITIAL, _TREES = "initial score", "tree"
-_SOURCE = "Kirschte et al. 2023, Theorem 11"
-_SOUND = always_claims(
-    _SOURCE,
-    "holds",
-    "Gaussian noise on sums that one row moves by a bounded amount; every row leaves before its account exceeds the budget.",
-    evidence="dpviz/training/boosting/filter.py; dpviz/accounting/gaussian.py",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +132,12 @@ LEARNER = LearnerSpec(
     citation="Kirschte, Peinemann, Stock, Cotrini & Mohammadi 2023",
     plan=plan,
     fit=fit,
-    claim=_SOUND,
+    claim=always_claims(
+        "Kirschte et al. 2023, Theorem 11",
+        "holds",
+        "Gaussian noise on sums that one row moves by a bounded amount; every row leaves before its account exceeds the budget.",
+        evidence="dpviz/training/boosting/filter.py; dpviz/accounting/gaussian.py",
+    ),
     Params=Params,
     task="any",
 )
