@@ -78,8 +78,14 @@ def packed_body(forest: PackedForest) -> PackedForestBody:
 
 def boosted_body(model: BoostedTrees) -> BoostedBody:
     """The document of boosted trees without their schema."""
-    trees = _trees_text(model.splits, [f"={value!r}" for value in model.values.tolist()])
-    return BoostedBody(score=_score_in_words(model.schema), form=BOOSTED_FORM, initial=model.initial, trees=trees)
+    trees, target = _trees_text(model.splits, [f"={value!r}" for value in model.values.tolist()]), model.schema.target
+    if not isinstance(target, ClassTarget):
+        score = f"{target.name!r} before it is clipped to its declared range"
+    elif model.n_scores == 1:
+        score = f"log-odds of {target.classes[1]!r}"
+    else:
+        score = f"one per class; tree number t (from 0) adds to class number t mod {len(target.classes)}"
+    return BoostedBody(score=score, form=BOOSTED_FORM, initial=model.initial, trees=trees)
 
 
 def refuse_hashed(forest: HashedForest) -> Struct:
@@ -90,27 +96,15 @@ def refuse_hashed(forest: HashedForest) -> Struct:
     )
 
 
-def _score_in_words(schema: Schema) -> str:
-    target = schema.target
-    if not isinstance(target, ClassTarget):
-        return f"{target.name!r} before it is clipped to its declared range"
-    if n_scores(schema) == 1:
-        return f"log-odds of {target.classes[1]!r}"
-    return f"one per class; tree number t (from 0) adds to class number t mod {len(target.classes)}"
-
-
 def _trees_text(splits: PackedTrees, leaves: list[str]) -> tuple[str, ...]:
     """One string per tree; `leaves` are the words of its leaves, in their order."""
     words = np.empty(len(splits.feature), dtype=object)
     words[splits.leaves] = leaves
     inner = np.flatnonzero(splits.feature != LEAF)
-    words[inner] = [*map(_split_text, splits.feature[inner].tolist(), splits.threshold[inner].tolist())]
+    asked = zip(splits.feature[inner].tolist(), splits.threshold[inner].tolist(), strict=True)
+    words[inner] = [f"{feature}?" if math.isnan(cut) else f"{feature}<={cut!r}" for feature, cut in asked]
     ends = (*splits.roots[1:].tolist(), len(words))
     return tuple(" ".join(words[start:end]) for start, end in zip(splits.roots.tolist(), ends, strict=True))
-
-
-def _split_text(feature: int, threshold: float) -> str:
-    return f"{feature}?" if math.isnan(threshold) else f"{feature}<={threshold!r}"
 
 
 # --- reading

@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import overload
+from typing import Any
 
 import numpy as np
 
@@ -52,6 +52,7 @@ class PackedTrees(OfArrays):
         """Number of trees."""
         return len(self.roots)
 
+    @cached_property
     def n_children(self) -> np.ndarray:
         """Children of every node, int64 of shape (n_nodes,)."""
         sizes = np.array([len(f.categories) if isinstance(f, CategoricalFeature) else 2 for f in self.schema.features])
@@ -61,11 +62,8 @@ class PackedTrees(OfArrays):
 
     def children(self, node: int) -> range:
         """The children of one node."""
-        if self.feature[node] == LEAF:
-            return range(0)
-        declared, first = self.schema.features[self.feature[node]], int(self.first_child[node])
-        by_category = np.isnan(self.threshold[node]) and isinstance(declared, CategoricalFeature)
-        return range(first, first + (len(declared.categories) if by_category else 2))  # type: ignore[union-attr]
+        first = int(self.first_child[node])
+        return range(first, first + int(self.n_children[node]))
 
     @property
     def tree(self) -> np.ndarray:
@@ -80,7 +78,7 @@ class PackedTrees(OfArrays):
     @cached_property
     def _places(self) -> tuple[np.ndarray, np.ndarray]:
         """(tree, first child) of every node: a tree ends with the node that leaves none open."""
-        n_children = self.n_children()
+        n_children = self.n_children
         ends = n_children.cumsum()
         n_open = np.minimum.accumulate(ends - np.arange(1, len(ends) + 1))
         tree = np.zeros(len(ends), dtype=np.int32)
@@ -200,21 +198,11 @@ class UnpackedTrees(Sequence[Tree]):
     def __len__(self) -> int:
         return self._splits.n_trees
 
-    @overload
-    def __getitem__(self, index: int) -> Tree: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Tree]: ...
-    def __getitem__(self, index: int | slice) -> Tree | Sequence[Tree]:
-        roots = self._splits.roots[index]
+    def __getitem__(self, index: Any) -> Any:
+        """A tree; of a slice a tuple of them."""
         if isinstance(index, slice):
-            return tuple(self._tree(int(root)) for root in roots)
-        return self._tree(int(roots))
-
-    def __iter__(self) -> Iterator[Tree]:
-        return (self[place] for place in range(len(self)))
-
-    def _tree(self, root: int) -> Tree:
-        return Tree(self._splits.schema, self._node(root))
+            return tuple(self[place] for place in range(len(self))[index])
+        return Tree(self._splits.schema, self._node(int(self._splits.roots[index])))
 
     def _node(self, place: int) -> Node:
         """The subtree below a node."""

@@ -95,7 +95,7 @@ def test_trees_and_children_follow_from_what_nodes_ask_for(roots) -> None:
         assert trees.n_trees == len(roots)
         assert (trees.tree.tolist(), trees.first_child.tolist()) == (tree_of, first)
         assert trees.roots.tolist() == [tree_of.index(number) for number in range(len(roots))]
-        assert [len(trees.children(node)) for node in range(len(nodes))] == trees.n_children().tolist()
+        assert [len(trees.children(node)) for node in range(len(nodes))] == trees.n_children.tolist()
 
 
 def test_noisy_counts_add_up_over_trees_and_the_compact_document_comes_back() -> None:

@@ -280,7 +280,7 @@ def _require_short(depth: int) -> None:
 
 def _longest_path(splits: PackedTrees) -> int:
     """In rules of two sides: one child per category becomes a chain of them."""
-    depth, counts = np.zeros(len(splits.feature), dtype=np.int64), splits.n_children()
+    depth, counts = np.zeros(len(splits.feature), dtype=np.int64), splits.n_children
     for place in np.flatnonzero(counts):  # parents come first
         children = np.arange(counts[place])
         depth[splits.first_child[place] + children] = depth[place] + np.minimum(children + 1, counts[place] - 1)

@@ -53,7 +53,7 @@ def test_depths_are_those_of_table_4_and_mean_leaves_those_of_all_orders_and_of_
 def test_boxes_shrink_along_a_path_and_categories_are_asked_once(kind: str) -> None:
     schema = schema_of(kind)
     splits = draw_trees(schema, 20, 5, Simulation(3))
-    sizes, met = splits.n_children(), 0
+    sizes, met = splits.n_children, 0
     for root in splits.roots:
         stack = [(int(root), [(f.low, f.high) if isinstance(f, NumericFeature) else None for f in schema.features], 0)]
         while stack:
