@@ -51,11 +51,10 @@ def forest_trace(data: EncodedDataset, shape: ForestShape, rule: LabelRule, sour
     """Fit a forest as the learners do, and look inside."""
     expected = shape.n_trees * mean_leaves(data.schema, shape.depth)
     if expected <= MOST_LEAVES:
-        packed = fit_packed(counter_of(data), shape, rule, source)
-        counts = packed.counts
-        return ForestTrace(counts.n_leaves, len(counts.leaves), _flipped(counts, packed.model.labels[counts.leaves]))
-    hashed = fit_hashed(data, shape, rule, source)
-    return ForestTrace(expected, len(hashed.counts.leaves), _flipped(hashed.counts, hashed.model.labels))
+        packed, _, counts = fit_packed(counter_of(data), shape, rule, source)
+        return ForestTrace(counts.n_leaves, len(counts.leaves), _flipped(counts, packed.labels[counts.leaves]))
+    hashed, _, counts = fit_hashed(data, shape, rule, source)
+    return ForestTrace(expected, len(counts.leaves), _flipped(counts, hashed.labels))
 
 
 def _flipped(counts: LeafCounts, labels: np.ndarray) -> int:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from math import comb
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -63,27 +63,16 @@ def mean_leaves(schema: Schema, depth: int) -> float:
     """
     sizes = [len(f.categories) for f in schema.features if isinstance(f, CategoricalFeature) and len(f.categories) > 1]
     s, _ = _kinds(schema)
-    chances = _chances_of_categories(s, len(sizes), depth)
+    r = len(sizes)
+    chances = [1.0] + [0.0] * r  # that a path uses 0, 1, ... of the categories
+    for _ in range(depth):
+        asked = [chance * (r - used) / max(s + r - used, 1) for used, chance in enumerate(chances)]
+        chances = [chance - now + before for chance, now, before in zip(chances, asked, [0.0, *asked[:-1]], strict=True)]
     products = reduce(np.convolve, [(1.0, float(size)) for size in sizes], np.ones(1))  # of all subsets of so many, added up
     return sum(
         chance * float(products[used]) / comb(len(sizes), used) * 2.0 ** ((depth if s else used) - used)
         for used, chance in enumerate(chances)
     )
-
-
-def _chances_of_categories(s: int, r: int, depth: int) -> list[float]:
-    """Probabilities that a path of `depth` splits uses 0, 1, ... of r categories, given s numbers."""
-    chances = [1.0] + [0.0] * r
-    for _ in range(depth):
-        asked = [chance * (r - used) / max(s + r - used, 1) for used, chance in enumerate(chances)]
-        chances = [chance - now + before for chance, now, before in zip(chances, asked, [0.0, *asked[:-1]], strict=True)]
-    return chances
-
-
-def deepest_within(schema: Schema, depth: int, most_leaves: float) -> int:
-    """The largest depth up to `depth` at which a tree has at most `most_leaves` leaves on average; at least 1."""
-    fitting = (level for level in range(1, depth + 1) if mean_leaves(schema, level) <= most_leaves)
-    return max(fitting, default=1)
 
 
 def rows_to_trees(data: EncodedDataset, n_trees: int, source: NoiseSource) -> np.ndarray:
@@ -107,55 +96,48 @@ def draw_trees(schema: Schema, n_trees: int, depth: int, source: NoiseSource) ->
     boxes = mean_leaves(schema, max(0, depth - 1)) * schema.n_features
     at_once = int(max(1, min(n_trees, _CELLS_AT_ONCE // max(boxes, 1))))
     starts = range(0, n_trees, at_once)
-    return PackedTrees.concatenate([_Drawing(schema, min(at_once, n_trees - s), depth, source).trees() for s in starts])
+    return PackedTrees.concatenate([_draw(schema, min(at_once, n_trees - start), depth, source) for start in starts])
 
 
-class _Drawing:
-    """Draws trees level by level."""
+def _draw(schema: Schema, n_trees: int, depth: int, source: NoiseSource) -> PackedTrees:
+    """Level by level."""
+    sizes = np.array([len(f.categories) if isinstance(f, CategoricalFeature) else 0 for f in schema.features])
+    boxes, tree = Boxes(schema, n_trees), np.arange(n_trees, dtype=np.int32)
+    levels: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    for level in range(depth):
+        feature, threshold = _splits(boxes, source)
+        levels.append((tree, feature, threshold))
+        n_children = np.where(feature == LEAF, 0, np.where(np.isnan(threshold), sizes[feature], 2))
+        parents = np.repeat(np.arange(len(tree)), n_children)
+        tree = tree[parents]
+        if level < depth - 1:
+            place = np.arange(len(parents)) - (n_children.cumsum() - n_children)[parents]
+            boxes.low, boxes.high = boxes.low[parents], boxes.high[parents]
+            boxes.narrow(np.arange(len(parents)), feature[parents], threshold[parents], place > 0)
+    levels.append((tree, np.full(len(tree), LEAF, dtype=np.int16), np.full(len(tree), np.nan)))
+    of_tree, feature, threshold = map(np.concatenate, zip(*levels, strict=True))
+    order = np.argsort(of_tree, kind="stable")
+    return PackedTrees(schema, feature[order], threshold[order])
 
-    def __init__(self, schema: Schema, n_trees: int, depth: int, source: NoiseSource) -> None:
-        self.schema, self.n_trees, self.depth, self.source = schema, n_trees, depth, source
-        self.sizes = np.array([len(f.categories) if isinstance(f, CategoricalFeature) else 0 for f in schema.features])
 
-    def trees(self) -> PackedTrees:
-        """All trees, one after another."""
-        boxes, tree = Boxes(self.schema, self.n_trees), np.arange(self.n_trees, dtype=np.int32)
-        levels: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-        for level in range(self.depth):
-            feature, threshold = self._splits(boxes)
-            levels.append((tree, feature, threshold))
-            n_children = np.where(feature == LEAF, 0, np.where(np.isnan(threshold), self.sizes[feature], 2))
-            parents = np.repeat(np.arange(len(tree)), n_children)
-            tree = tree[parents]
-            if level < self.depth - 1:
-                place = np.arange(len(parents)) - (n_children.cumsum() - n_children)[parents]
-                boxes.low, boxes.high = boxes.low[parents], boxes.high[parents]
-                boxes.narrow(np.arange(len(parents)), feature[parents], threshold[parents], place > 0)
-        levels.append((tree, np.full(len(tree), LEAF, dtype=np.int16), np.full(len(tree), np.nan)))
-        of_tree, feature, threshold = map(np.concatenate, zip(*levels, strict=True))
-        order = np.argsort(of_tree, kind="stable")
-        return PackedTrees(self.schema, feature[order], threshold[order])
-
-    def _splits(self, boxes: Boxes) -> tuple[np.ndarray, np.ndarray]:
-        """Feature and threshold of every node of a level; NaN for a category."""
-        free = boxes.free
-        n_free = free.sum(axis=1)
-        nodes = np.flatnonzero(n_free)
-        feature, threshold = np.full(len(free), LEAF, dtype=np.int16), np.full(len(free), np.nan)
-        feature[nodes] = nth_free(free[nodes], UniformChoice().choose(n_free[nodes], source=self.source))
-        chosen = feature[nodes]
-        whole, real = nodes[boxes.whole[chosen]], nodes[~boxes.whole[chosen] & ~boxes.many[chosen]]
-        low, high = (side[whole, feature[whole]] for side in (boxes.low, boxes.high))
-        threshold[whole] = low + 0.5 + UniformChoice().choose((high - low).astype(np.int64), source=self.source)
-        low, high = (side[real, feature[real]] for side in (boxes.low, boxes.high))
-        threshold[real] = UniformPoint().choose(low, high, source=self.source)
-        return feature, threshold
+def _splits(boxes: Boxes, source: NoiseSource) -> tuple[np.ndarray, np.ndarray]:
+    """Feature and threshold of every node of a level; NaN for a category."""
+    free = boxes.free
+    n_free = free.sum(axis=1)
+    nodes = np.flatnonzero(n_free)
+    feature, threshold = np.full(len(free), LEAF, dtype=np.int16), np.full(len(free), np.nan)
+    feature[nodes] = nth_free(free[nodes], UniformChoice().choose(n_free[nodes], source=source))
+    chosen = feature[nodes]
+    whole, real = nodes[boxes.whole[chosen]], nodes[~boxes.whole[chosen] & ~boxes.many[chosen]]
+    low, high = (side[whole, feature[whole]] for side in (boxes.low, boxes.high))
+    threshold[whole] = low + 0.5 + UniformChoice().choose((high - low).astype(np.int64), source=source)
+    low, high = (side[real, feature[real]] for side in (boxes.low, boxes.high))
+    threshold[real] = UniformPoint().choose(low, high, source=source)
+    return feature, threshold
 
 
 #: A forest with more leaves (on average) is too large to publish, because every leaf needs a label.
 MOST_LEAVES = 4_000_000
-
-M = TypeVar("M")
 
 
 def disjoint_field() -> Any:
@@ -169,7 +151,7 @@ def publishable_depth(
 ) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
     """(depth, a note that explains it, what it replaces): by the rule or as set, but so that it can be published."""
     wanted = min(rule, settings.max_depth) if settings.depth == "auto" else int(settings.depth)
-    depth = deepest_within(schema, wanted, MOST_LEAVES / n_trees)
+    depth = max((level for level in range(1, wanted + 1) if mean_leaves(schema, level) <= MOST_LEAVES / n_trees), default=1)
     how = f"rule {rule}, at most {settings.max_depth}" if settings.depth == "auto" else f"set by you: {settings.depth}"
     limit = f", held to what {MOST_LEAVES:,} leaves can hold" if depth < wanted else ""
     replaced = settings.depth != "auto" and depth < wanted
@@ -210,29 +192,19 @@ class ForestShape:
         return Parallel((one,) * self.n_trees) if self.disjoint else Sequential((one,) * self.n_trees)
 
 
-@dataclass(frozen=True)
-class FittedForest(Generic[M]):
-    """A forest, its event, and the exact counts behind its labels (private)."""
-
-    model: M
-    event: Event
-    counts: LeafCounts
-
-
-def fit_packed(rows: CountedRows, shape: ForestShape, rule: LabelRule, source: NoiseSource) -> FittedForest[PackedForest]:
-    """A forest of which every leaf is held and labelled."""
+def fit_packed(
+    rows: CountedRows, shape: ForestShape, rule: LabelRule, source: NoiseSource
+) -> tuple[PackedForest, Event, LeafCounts]:
+    """A forest of which every leaf is held and labelled, its event, and the exact counts behind its labels (private)."""
     splits = draw_trees(rows.schema, shape.n_trees, shape.depth, source)
-    counts = leaf_counts(rows, splits, shape.disjoint, source)
+    counts = rows.forest_counts(splits, trees_of_rows(rows.n_rows, shape.n_trees, source) if shape.disjoint else None)
     labels = LabelLeaves(rule).release(counts, source=source, part="leaf", level=shape.depth)
-    return FittedForest(PackedForest(splits, labels.value), shape.event(labels.event), counts)
+    return PackedForest(splits, labels.value), shape.event(labels.event), counts
 
 
-def leaf_counts(rows: CountedRows, splits: PackedTrees, disjoint: bool, source: NoiseSource) -> LeafCounts:
-    """Exact class counts of every leaf that holds rows: each row's own tree counts it, or every tree does."""
-    return rows.forest_counts(splits, trees_of_rows(rows.n_rows, splits.n_trees, source) if disjoint else None)
-
-
-def fit_hashed(data: EncodedDataset, shape: ForestShape, rule: LabelRule, source: NoiseSource) -> FittedForest[HashedForest]:
+def fit_hashed(
+    data: EncodedDataset, shape: ForestShape, rule: LabelRule, source: NoiseSource
+) -> tuple[HashedForest, Event, LeafCounts]:
     """The same for trees too large to hold: only leaves with rows are listed and counted."""
     keys = SecretKeys().choose(shape.n_trees + 1, source=source)
     keys, label_key = keys[:-1], int(keys[-1])
@@ -246,4 +218,4 @@ def fit_hashed(data: EncodedDataset, shape: ForestShape, rule: LabelRule, source
     counts = LeafCounts.of(place, target, len(leaves), data.n_classes)
     labels = LabelLeaves(rule).release(counts, source=source, part="leaf", level=shape.depth)
     model = HashedForest(data.schema, shape.depth, keys, leaves, labels.value, label_key)
-    return FittedForest(model, shape.event(labels.event), counts)
+    return model, shape.event(labels.event), counts

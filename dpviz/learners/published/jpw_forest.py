@@ -21,7 +21,7 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
 from dpviz.training.contract import FitOutput, LearnerSpec, always_claims, n_public_of
 from dpviz.training.counted_rows import counter_of
-from dpviz.training.forests import ForestShape, draw_trees, label_plan, leaf_counts, publishable_depth
+from dpviz.training.forests import ForestShape, draw_trees, label_plan, publishable_depth
 from dpviz.training.params import Settings, whole
 
 NAME = "jpw-forest"
@@ -55,7 +55,7 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSou
     """Draw the trees and release the counts of their leaves."""
     shape = ForestShape(params.trees, plan.depth, disjoint=False)
     splits = draw_trees(data.schema, shape.n_trees, shape.depth, source)
-    counts = leaf_counts(counter_of(data), splits, shape.disjoint, source).dense()
+    counts = counter_of(data).forest_counts(splits, None).dense()
     noisy = GeometricNoise(plan.of("leaf", plan.depth)).release(counts, source=source, part="leaf", level=plan.depth)
     forest = PackedForest(splits, np.argmax(noisy.value, axis=1).astype(np.uint8), noisy.value.astype(np.int64))
     return FitOutput(forest, shape.event(noisy.event))

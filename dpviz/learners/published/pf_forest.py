@@ -76,8 +76,8 @@ def trees_of(schema: Schema, epsilon: float, params: Params) -> int:
 def fit(data: Rows, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:
     """Draw the trees and label their leaves."""
     shape = ForestShape(trees_of(data.schema, plan.epsilon, params), plan.depth, params.disjoint)
-    forest = fit_packed(counter_of(data), shape, PermuteAndFlip(plan.of("leaf", plan.depth), COUNT), source)
-    return FitOutput(forest.model, forest.event)
+    model, event, _ = fit_packed(counter_of(data), shape, PermuteAndFlip(plan.of("leaf", plan.depth), COUNT), source)
+    return FitOutput(model, event)
 
 
 def claim(plan: BudgetPlan, params: Params, schema: Schema) -> Claim:

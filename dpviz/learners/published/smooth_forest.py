@@ -78,8 +78,9 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSou
     shape, epsilon = ForestShape(params.trees, plan.depth, params.disjoint), plan.of("leaf", plan.depth)
     rule: LabelRule = SmoothMajority(epsilon) if params.smooth else GlobalMajority(epsilon)
     can_be_held = mean_leaves(data.schema, plan.depth) * params.trees <= MOST_LEAVES or plan.depth == 1
-    forest = fit_packed(counter_of(data), shape, rule, source) if can_be_held else fit_hashed(data, shape, rule, source)
-    return FitOutput(forest.model, forest.event)
+    if can_be_held:
+        return FitOutput(*fit_packed(counter_of(data), shape, rule, source)[:2])
+    return FitOutput(*fit_hashed(data, shape, rule, source)[:2])
 
 
 def claim(plan: BudgetPlan, params: Params, schema: Schema) -> Claim:
