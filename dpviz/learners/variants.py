@@ -52,11 +52,8 @@ def variant(learner: str, given: dict[str, Any]) -> str:
     """The text of a variant; of the learner alone where nothing is given."""
     if not given:
         return learner
-    return f"{learner}({'; '.join(f'{key}={_text(value)}' for key, value in given.items())})"
-
-
-def _text(value: Any) -> str:
-    return "/".join(f"{part:g}" for part in value) if isinstance(value, tuple) else str(value)
+    texts = {key: "/".join(f"{part:g}" for part in of) if isinstance(of, tuple) else str(of) for key, of in given.items()}
+    return f"{learner}({'; '.join(f'{key}={text}' for key, text in texts.items())})"
 
 
 def variant_title(text: str) -> str:

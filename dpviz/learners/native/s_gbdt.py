@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from dpviz.accounting.events import Event, GaussianRounds
+from dpviz.accounting.events import GaussianRounds
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.models.base import n_scores
@@ -150,13 +150,7 @@ def _depth(schema: Schema, settings: Settings, params: Params) -> int:
 
 def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:
     """Draw the trees, then fill them round by round."""
-    rounds, event = start(data, plan, params, source)
-    return FitOutput(rounds.run_all(), event)
-
-
-def start(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> tuple[Rounds, Event]:
-    """The training before its first round, and the event of all of it."""
-    schema = data.schema
+    schema, shape = data.schema, tree_shape(data.schema, plan.depth, params)
     loss, counted = loss_of(schema, params.newton), histogram_rounds(schema, params)
     step, priced = plan.rounds(_TREES)
     initial, before = initial_score(loss, data.target, schema.n_public or 1, plan.of(_INITIAL), source)
@@ -165,18 +159,11 @@ def start(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseS
         drawing = Drawing(
             schema, params.multiscale, release_histograms(data, priced.noise_multiplier, counted, source=source), source
         )
-        both = tree_shape(schema, plan.depth, params) == "two features" and plan.depth > 1
-        trees = FollowingTrees(drawing, cells_by_part(plan.depth, both), source)
+        trees = FollowingTrees(drawing, cells_by_part(plan.depth, shape == "two features" and plan.depth > 1), source)
     else:
-        trees = draw(schema, plan.depth, params, source)
+        trees = draw_boosting_trees(schema, shape, params.rounds, plan.depth, multiscale=params.multiscale, source=source)
     rounds = Rounds(data, trees, loss, initial, recipe(priced, loss, params, schema.n_public), source)
-    return rounds, after(before, drawn_by(source, step))
-
-
-def draw(schema: Schema, depth: int, params: Params, source: NoiseSource) -> BoostingTrees:
-    """All trees; no row is looked at. Raises SchemaError if no feature can be split."""
-    shape = tree_shape(schema, depth, params)
-    return draw_boosting_trees(schema, shape, params.rounds, depth, multiscale=params.multiscale, source=source)
+    return FitOutput(rounds.run_all(), after(before, drawn_by(source, step)))
 
 
 def recipe(cost: GaussianRounds, loss: Loss, params: Params, n_public: int | None) -> Recipe:

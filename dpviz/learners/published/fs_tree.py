@@ -80,19 +80,17 @@ class _Growing:
     def node(self, rows: np.ndarray, left: Left, level: int) -> tuple[Node, Event]:
         """A subtree and its event."""
         count = self.noise.release(np.array([len(rows)]), source=self.source, part="count", level=level)
-        if level == self.plan.depth or not any(left) or self._is_few(float(count.value[0]), left):
+        able = (f for f, side in zip(self.data.schema.features, left, strict=True) if side is not None)
+        children = max([2, *(len(f.categories) for f in able if isinstance(f, CategoricalFeature))])
+        # fewer rows per child and class than the standard deviation of the noise
+        is_few = float(count.value[0]) / (children * self.data.n_classes) < math.sqrt(2) / self.epsilon
+        if level == self.plan.depth or not any(left) or is_few:
             leaf, event = self._leaf(rows, level)
             return leaf, Sequential((count.event, event))
         cuts, events = self._cuts(rows, left, level)
         feature, event = self._choose(rows, left, cuts, level)
         node, below = self._divide(rows, left, feature, cuts.get(feature), level)
         return node, Sequential((count.event, *events, event, below))
-
-    def _is_few(self, n_rows: float, left: Left) -> bool:
-        """Fewer rows per child and class than the standard deviation of the noise."""
-        able = (f for f, side in zip(self.data.schema.features, left, strict=True) if side is not None)
-        sizes = [len(f.categories) for f in able if isinstance(f, CategoricalFeature)]
-        return n_rows / (max([2, *sizes]) * self.data.n_classes) < math.sqrt(2) / self.epsilon
 
     def _leaf(self, rows: np.ndarray, level: int) -> tuple[Leaf, Event]:
         exact = np.bincount(self.data.target[rows], minlength=self.data.n_classes)

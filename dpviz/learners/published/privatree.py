@@ -86,16 +86,13 @@ def plan_star(schema: Schema, settings: Settings, params: PrivaTreeParams) -> Bu
 def prepare_star(data: EncodedDataset, plan: BudgetPlan, params: PrivaTreeParams, source: NoiseSource) -> TreeRecipe:
     """Exact quantiles, then the tree."""
     levels = np.arange(1, params.bins) / params.bins
-    numeric = [(f, column) for f, column in zip(data.schema.features, data.columns, strict=True) if isinstance(f, NumericFeature)]
-    thresholds = {feature.name: _quantiles(column, levels) for feature, column in numeric}
+    columns = data.columns if data.n_rows else [np.zeros(1)] * data.n_features
+    numeric = [(f, column) for f, column in zip(data.schema.features, columns, strict=True) if isinstance(f, NumericFeature)]
+    thresholds = {feature.name: np.quantile(column, levels, method="inverted_cdf") for feature, column in numeric}
     grower = NoisyHistogramGrower(quantile_grid(data.schema, thresholds, STAR), epsilon_split_of(plan), plan.depth, False, source)
     exact: tuple[Event, ...] = (Step.unbounded("exact quantiles of the numeric features", "quantile"),) if numeric else ()
     disclosures = (QUANTILE_DISCLOSURE, growing.STOPPING_DISCLOSURE) if numeric else (growing.STOPPING_DISCLOSURE,)
     return grower.recipe(data, exact, disclosures)
-
-
-def _quantiles(column: np.ndarray, levels: np.ndarray) -> np.ndarray:
-    return np.quantile(column, levels, method="inverted_cdf") if len(column) else np.zeros(len(levels))
 
 
 def claim(plan: BudgetPlan, params: Params, schema: Schema) -> Claim:

@@ -30,7 +30,7 @@ from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.schema import NumericTarget
 from dpviz.training.counted_rows import CountedRows
-from dpviz.training.estimate.report import Summed, Z, fieller, summed
+from dpviz.training.estimate.report import Summed, Z, fieller, summed, widened
 from dpviz.training.estimate.window import Window, bernstein_units, released_window, rows_outside_range
 
 LEAF_SUMS = "leaf sums"
@@ -154,9 +154,7 @@ class LeafMeanEstimator:
         tallest = max(1.0, ((1 + zero) / (1 - zero)) ** 2)
         added = beyond * math.sqrt(self.k * tallest * met)
         spread = self.k * np.array([max(squares, 0.0) + math.sqrt(3 * self.noise) + 1.0, -2 * total, max(rows, 0.0)])
-        balance = added / math.sqrt(max(spread @ np.array([1.0, mean, mean**2]), 1.0))
-        if added:
-            spread = (1 + balance) * spread + np.array([(1 + 1 / balance) * added**2, 0.0, 0.0])
+        spread = widened(spread, mean, added)
         top = _PLACES + beyond * parabola
         noise = self.noise * np.array([top @ top, -2 * top @ _ROWS, 3.0])
         return min(fieller(float(top @ sums), rows, spread + noise, -math.inf, math.inf).high, max(furthest, 1.0))

@@ -39,7 +39,7 @@ from dpviz.results.document import Estimate, TestEntry
 from dpviz.results.result import TestReport
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
-from dpviz.training.estimate.report import CONFIDENCE, TEST, Z, fieller
+from dpviz.training.estimate.report import CONFIDENCE, TEST, Z, fieller, widened
 from dpviz.training.estimate.window import (
     MEDIAN,
     Window,
@@ -198,8 +198,7 @@ class NumberReport(TestReport):
     ) -> Estimate:
         """sum of `top` / sum of `bottom`; each is a polynomial of the error times one of x = (1 + place) / 2.
 
-        `more`: what is added to the top, `below` to the bottom, as (factor, polynomials between 0 and 1). Standard deviations add
-        up at most: (a + b)^2 <= (1 + c) a^2 + (1 + 1/c) b^2 for every c.
+        `more`: what is added to the top, `below` to the bottom, as (factor, polynomials between 0 and 1).
         """
         squares = [self._at_most(*_product(one, one)) for one in (top, bottom)]
         mixed = self._total(*_product(top, bottom))
@@ -209,9 +208,7 @@ class NumberReport(TestReport):
         without = math.sqrt(max(spread @ np.array([1.0, about, about**2]), 1.0))
         added = sum(factor * math.sqrt(self.rows_per_person * self._rows_at_most(rows)) for factor, rows in more)
         one = one + sum(factor * _weights(*rows) for factor, rows in more)
-        if added:
-            balance = added / without
-            spread = (1 + balance) * spread + np.array([(1 + 1 / balance) * added**2, 0.0, 0.0])
+        spread = widened(spread, about, added)
         if below is not None and below[0] > _ROUNDING:
             factor, ends = below
             extra = factor * math.sqrt(self.rows_per_person * self._rows_at_most(((1.0,), ends)))

@@ -403,6 +403,14 @@ def fieller(value: float, whole: float, spread: np.ndarray, low: float, high: fl
     return Estimate(*map(float, ends))
 
 
+def widened(spread: np.ndarray, about: float, added: float) -> np.ndarray:
+    """The spread with a deviation on top: (a + b)^2 <= (1 + c) a^2 + (1 + 1/c) b^2 for every c, here the best for `about`."""
+    if not added:
+        return spread
+    balance = added / math.sqrt(max(spread @ np.array([1.0, about, about**2]), 1.0))
+    return (1 + balance) * spread + np.array([(1 + 1 / balance) * added**2, 0.0, 0.0])
+
+
 # --- the probabilities of leaves
 
 ROWS_OF_THE_PARENT, PER_NOISE = 3.0, 1.5

@@ -74,17 +74,17 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     weights = (params.initial_share if starts else 0.0, *(rest * weight for weight in per_ensemble * params.ensembles))
     start, *costs = split_budget(settings.epsilon, weights)
     first = (Share("initial score", None, start, set_by="initial_share"),) if starts else ()
-    shares = [_share(place % (depth + 1), depth, cost) for place, cost in enumerate(costs)]
+    shares = []
+    for place, cost in enumerate(costs):
+        level = place % (depth + 1)
+        if level == depth:
+            shares.append(Share("leaf", depth, cost, set_by="half of an ensemble's", exact=False))
+        else:
+            by = "half of an ensemble's, over the levels"
+            shares.append(Share("node", level, cost, set_by=by, costs=(BoundedRange(cost),), exact=False))
     asked = params.initial_share not in (0, Params().initial_share) and not isinstance(schema.target, NumericTarget)
     replaced = (f"initial_share = {params.initial_share:g} has no effect: classes start from 0.",) if asked else ()
     return BudgetPlan(settings.epsilon, depth, (*first, *shares), replaced, replaced=replaced)
-
-
-def _share(place: int, depth: int, epsilon: float) -> Share:
-    if place == depth:
-        return Share("leaf", depth, epsilon, set_by="half of an ensemble's", exact=False)
-    costs = (BoundedRange(epsilon),)
-    return Share("node", place, epsilon, set_by="half of an ensemble's, over the levels", costs=costs, exact=False)
 
 
 def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:
