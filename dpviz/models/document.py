@@ -409,7 +409,7 @@ def _read_median_split(item: NodeBody, schema: Schema, where: str) -> MedianSpli
 _WRITERS: dict[str, Callable[[Any], Struct]] = {
     Tree.kind: lambda tree: TreeBody(_write_node(tree.schema, tree.root)),
     Forest.kind: lambda forest: ForestBody(tuple(_write_node(forest.schema, tree.root) for tree in forest.trees)),
-    Constant.kind: lambda model: ConstantBody(model.schema.classes[model.label]),
+    Constant.kind: lambda model: ConstantBody(model.schema.classes[model.root.label]),
     LinearModel.kind: linear_body,
     PackedForest.kind: packed_body,
     HashedForest.kind: refuse_hashed,

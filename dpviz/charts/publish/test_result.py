@@ -199,7 +199,7 @@ def summary(result: FitResult) -> list[tuple[str, str]]:
         reasons = f": {'; '.join(dict.fromkeys(row.note for row in result.ledger.rows() if row.note))}"
     model = result.model
     shape = [("Model", model.kind)]
-    if isinstance(model, Tree):
+    if type(model) is Tree:
         shape = [("Depth", str(model.depth)), ("Leaves", str(model.n_leaves))]
     return [
         ("Learner", f"{get_learner(result.learner).title} ({result.learner})"),
