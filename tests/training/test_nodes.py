@@ -186,18 +186,3 @@ def test_counts_go_with_the_rows_they_were_made_from(caches):
     del data
     gc.collect()
     assert not caches
-
-
-def test_what_is_known_of_nodes_is_bounded_and_roots_used_longest_ago_are_forgotten(monkeypatch):
-    monkeypatch.setattr(NodeCache, "most_bytes", 1_000)
-    monkeypatch.setattr(NodeCache, "MOST_BELOW", 100)
-    monkeypatch.setattr(NodeCache, "_recent", weakref.WeakKeyDictionary())
-    first, second = NodeCache().use(), NodeCache().use()
-    first.keep(b"", "counts", np.zeros(75), is_root=True)
-    first.keep(b"", "counts", np.ones(75), is_root=True)
-    assert first.of(b"")["counts"].sum() == 0  # what is known stays
-    first.keep(b"L", "counts", np.zeros(20), is_root=False)
-    first.keep(b"", "more", np.zeros(200), is_root=True)
-    assert (list(first.of(b"")), first.of(b"L")) == (["counts"], {})
-    second.keep(b"", "counts", np.zeros(75), is_root=True)
-    assert (list(second.of(b"")), first.of(b""), first.nbytes) == (["counts"], {}, 0)

@@ -109,7 +109,9 @@ def test_noise_alone_moves_scores_by_the_spread_allowed(noise):
 @pytest.mark.parametrize("sampling", [0.4, 1.0])
 def test_a_row_that_has_left_changes_nothing_afterwards(static, sampling):
     kept = FilterTerms(noise_multiplier=5.0, sampling=sampling, order=32.0, rounds=60)
-    recipe = replace(RECIPE, noise_multiplier=5.0, sampling=sampling, filter=kept, static_noise=static, least_support=float(static))
+    recipe = replace(
+        RECIPE, noise_multiplier=5.0, sampling=sampling, filter=kept, static_noise=static, least_support=float(static)
+    )
     trees = trees_for(NUMBER)
     changed = [numbers(), with_target(numbers(), 7, 10.0), with_target(numbers(), 7, 30.0)]
 
