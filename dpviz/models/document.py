@@ -286,7 +286,14 @@ def _write_node(schema: Schema, node: Node) -> NodeBody:
         return NodeBody(value=node.value, interval=UNSET if node.interval is None else node.interval)
     if isinstance(node, Leaf):
         return write_leaf(schema, node)
-    body = _write_rule(schema, node.rule)
+    feature, rule = schema.features[node.rule.feature], node.rule
+    missing, unknown = missing_and_unknown(schema, rule)
+    if isinstance(rule, ThresholdRule):
+        body = NodeBody(feature=feature.name, op="<=", threshold=rule.threshold, missing=missing)
+    else:
+        assert isinstance(feature, CategoricalFeature)
+        names = tuple(feature.categories[code] for code in rule.codes)
+        body = NodeBody(feature=feature.name, op="in", values=names, missing=missing, unknown=unknown)
     if node.median_split:
         body.median, body.low_half = node.median_split.median, "left" if node.median_split.low_left else "right"
     body.left, body.right = _write_node(schema, node.left), _write_node(schema, node.right)
@@ -297,16 +304,6 @@ def write_leaf(schema: Schema, leaf: Leaf) -> NodeBody:
     """A leaf of classes as a node of the document."""
     counts, shares = (UNSET if value is None else tuple(value) for value in (leaf.counts, leaf.shares))
     return NodeBody(leaf=schema.classes[leaf.label], counts=counts, shares=shares)  # type: ignore[arg-type]
-
-
-def _write_rule(schema: Schema, rule: Rule) -> NodeBody:
-    feature = schema.features[rule.feature]
-    missing, unknown = missing_and_unknown(schema, rule)
-    if isinstance(rule, ThresholdRule):
-        return NodeBody(feature=feature.name, op="<=", threshold=rule.threshold, missing=missing)
-    assert isinstance(feature, CategoricalFeature)
-    names = tuple(feature.categories[code] for code in rule.codes)
-    return NodeBody(feature=feature.name, op="in", values=names, missing=missing, unknown=unknown)
 
 
 def missing_and_unknown(schema: Schema, rule: Rule) -> tuple[str, str]:

@@ -120,7 +120,12 @@ def train_federated(
     loss = loss_of(schema, newton=False)
     sources = _sources(seed, len(parts))
     owners = [Rounds(part, trees, loss, 0.0, recipe, source) for part, source in zip(parts, sources, strict=True)]
-    values = [_round(owners, tree) for tree in all_steps(range(recipe.rounds), progress, stop)]
+    values = []
+    for tree in all_steps(range(recipe.rounds), progress, stop):
+        released = [owner.release(tree) for owner in owners]
+        values.append(np.mean([leaves for _, leaves in released], axis=0))
+        for owner, (cells, _) in zip(owners, released, strict=True):
+            owner.learn(cells, values[-1])
     ledger = Ledger(drawn_by(sources[0], event))  # all are of one kind
     claim = s_gbdt.LEARNER.claim(plan, chosen, schema)
     who = "A person may be known to all of them."
@@ -143,15 +148,6 @@ def train_federated(
     )
     warn_of_disclosures(result)
     return result
-
-
-def _round(owners: Sequence[Rounds], tree: int) -> np.ndarray:
-    """The tree's leaves: the means of what the owners release, which all of them learn. Shape (n_cells, n_scores)."""
-    released = [owner.release(tree) for owner in owners]
-    means: np.ndarray = np.mean([values for _, values in released], axis=0)
-    for owner, (cells, _) in zip(owners, released, strict=True):
-        owner.learn(cells, means)
-    return means
 
 
 def _sources(seed: int | None, owners: int) -> list[NoiseSource]:

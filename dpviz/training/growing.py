@@ -157,8 +157,12 @@ def _assembled(grid: CandidateGrid, decided: dict[int, Decision], place: int) ->
     event = _after(decision.event, left_event, right_event)
     if decision.codes is not None:
         return Branch(SubsetRule(decision.feature, decision.codes), left, right), event
-    branch = Branch(rule_of(grid, decision.feature, decision.index), left, right, decision.median_split)
-    return _cut_below(grid, branch, decision.index), event
+    rule, candidates = rule_of(grid, decision.feature, decision.index), grid.features[decision.feature]
+    if candidates.thresholds is not None and candidates.starts[decision.index]:
+        # it has a lower end too: a second rule inside, and the right side on both sides
+        lower = ThresholdRule(decision.feature, float(candidates.thresholds[candidates.starts[decision.index] - 1]))
+        return Branch(rule, Branch(lower, right, left), right), event
+    return Branch(rule, left, right, decision.median_split), event
 
 
 def _after(event: Event, left: Event, right: Event) -> Event:
@@ -166,15 +170,6 @@ def _after(event: Event, left: Event, right: Event) -> Event:
     below = Parallel(tuple(part for part in (left, right) if part != INCLUDED))
     steps = tuple(step for step in (event, below) if step not in (INCLUDED, Parallel(())))
     return steps[0] if len(steps) == 1 else Sequential(steps)
-
-
-def _cut_below(grid: CandidateGrid, branch: Branch, index: int) -> Branch:
-    """The branch; where a numeric candidate also has a lower end, with a second rule inside, and the right side on both sides."""
-    candidates = grid.features[branch.rule.feature]
-    if candidates.thresholds is None or not candidates.starts[index]:
-        return branch
-    below = ThresholdRule(branch.rule.feature, float(candidates.thresholds[candidates.starts[index] - 1]))
-    return Branch(branch.rule, Branch(below, branch.right, branch.left), branch.right)
 
 
 def leaf_distribution(mechanism: PermuteAndFlip, node: CountedNode) -> tuple[list[tuple[Decision, float]], float]:

@@ -106,7 +106,10 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     """Depth by the public rule, shares proportional to 1.4^level or as given; levels chosen together pay the sum of theirs."""
     grid = multiscale_grid(schema)
     is_number = isinstance(schema.target, NumericTarget)
-    _require_of_numbers(params) if is_number else _require_of_classes(schema, params)
+    if is_number:
+        _require_of_numbers(params)
+    elif params.class_weights and len(params.class_weights) != len(schema.classes):
+        raise ParameterError(NAME, "class_weights", params.class_weights, f"{len(schema.classes)} numbers, one per class")
     together, why_one = _levels_together(schema, grid, settings, params)
     depth, notes = _depth(schema, settings, grid, together)
     weights = params.level_shares or tuple(LEVEL_GROWTH**level for level in range(depth))
@@ -114,9 +117,11 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
         raise ParameterError(NAME, "level_shares", weights, f"{depth} numbers, one per level of the tree")
     held_out = _held_out(schema, settings, params)
     set_by = "you" if params.level_shares else f"rule: {LEVEL_GROWTH:g}^level"
+    first = depth % together  # what is left over stands first
+    choices = [*([(0, first)] if first else []), *((level, together) for level in range(first, depth, together))]
     parts = [
         (part, level, levels, share * sum(weights[level : level + levels]))
-        for level, levels in choices_of(depth, together)
+        for level, levels in choices
         for part, share in _parts(level, levels, depth, is_number)
     ]
     epsilons = split_budget(settings.epsilon, tuple(weight for *_, weight in parts))
@@ -124,7 +129,11 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
         Share(part, level, eps, set_by=set_by, levels=levels, costs=_costs(part, eps, schema))
         for (part, level, levels, _), eps in zip(parts, epsilons, strict=True)
     )
-    notes = (*notes, *why_one, *(_held_out_note(one, schema.rows_per_person) for one in held_out))
+    notes = (*notes, *why_one)
+    for one in held_out:
+        kept = f"{one.share:.0%} of the rows are held out at random for {_KEPT_FOR[one.part]}."
+        who = "They pay all of ε" if schema.rows_per_person > 1 else f"Such a row pays ε = {one.epsilon:g}"
+        notes = (*notes, f"{kept} {who} there and nothing elsewhere.")
     return BudgetPlan(settings.epsilon, depth, tuple(shares), notes, held_out=held_out)
 
 
@@ -135,12 +144,6 @@ def _costs(part: str, epsilon: float, schema: Schema) -> tuple[Cost, ...]:
         return (kind(epsilon),)
     for_labels, for_splits = split_budget(epsilon, (1 - SPLIT_PART, SPLIT_PART))
     return kind(for_splits), PureDP(for_labels)
-
-
-def choices_of(depth: int, together: int) -> tuple[tuple[int, int], ...]:
-    """(first level, how many levels) of every choice, from the root down. What is left over stands first."""
-    first = depth % together
-    return (*(((0, first),) if first else ()), *((level, together) for level in range(first, depth, together)))
 
 
 def _levels_together(schema: Schema, grid: CandidateGrid, settings: Settings, params: Params) -> tuple[int, tuple[str, ...]]:
@@ -156,11 +159,6 @@ def _levels_together(schema: Schema, grid: CandidateGrid, settings: Settings, pa
     if params.lookahead == "2":
         raise ParameterError(NAME, "lookahead", 2, f"'auto' or 1 for {grid.n_candidates:,} candidates: they have too many pairs")
     return 1, (f"Every level is chosen by itself: {grid.n_candidates:,} candidates have too many pairs.",)
-
-
-def _require_of_classes(schema: Schema, params: Params) -> None:
-    if params.class_weights and len(params.class_weights) != len(schema.classes):
-        raise ParameterError(NAME, "class_weights", params.class_weights, f"{len(schema.classes)} numbers, one per class")
 
 
 def _require_of_numbers(params: Params) -> None:
@@ -196,13 +194,6 @@ def counted_share(n_public: int | None, epsilon: float) -> float:
     """
     wanted = LEAST_COUNTED * math.sqrt(FEW_ROWS_TIMES_EPSILON / (n_public * epsilon)) if n_public else LEAST_COUNTED
     return round(min(max(wanted, LEAST_COUNTED), MOST_COUNTED), 2)
-
-
-def _held_out_note(held_out: HeldOutPart, rows: int) -> str:
-    kept = f"{held_out.share:.0%} of the rows are held out at random for {_KEPT_FOR[held_out.part]}."
-    if rows > 1:
-        return f"{kept} They pay all of ε there and nothing elsewhere."
-    return f"{kept} Such a row pays ε = {held_out.epsilon:g} there and nothing elsewhere."
 
 
 def _parts(level: int, levels: int, depth: int, is_number: bool) -> tuple[tuple[str, float], ...]:

@@ -45,10 +45,6 @@ def grow_tree(data: EncodedDataset, depth: int, *, shares: bool = True) -> Tree:
     return _tree_of(data.schema, grower.tree_, leaf)
 
 
-def _grow_cart(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> Tree:
-    return grow_tree(data, plan.depth)
-
-
 def _grow_regression_tree(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> Tree:
     from sklearn.tree import DecisionTreeRegressor
 
@@ -68,7 +64,7 @@ def _tree_of(schema: Schema, grown: Any, leaf_of: Callable[[Any], End]) -> Tree:
 
 LEARNER = reference_learner(
     "labels",
-    _grow_cart,
+    lambda data, plan, params, source: grow_tree(data, plan.depth),
     name="cart",
     title="Decision tree (not private)",
     idea="The ordinary decision tree.",

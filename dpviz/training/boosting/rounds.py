@@ -124,7 +124,12 @@ class Rounds:
     def release(self, tree: int) -> tuple[np.ndarray, np.ndarray]:
         """(cell of every row, private; released values of the cells), shapes (n_rows,) and (n_cells, n_scores)."""
         cells, sums, support = self._sums(tree)
-        return cells, (self._static if self.recipe.static_noise else self._dynamic)(sums, support)
+        if self.recipe.static_noise:
+            return cells, self._static(sums, support)
+        grid = self.recipe.grid  # the more rows a leaf holds, the less the noise on both sums moves its value
+        noisy = grid.noisy(sums, GRADIENTS, source=self.source)
+        self.trees.learn(noisy, grid.scales[GRADIENTS])
+        return cells, leaf_values(self.recipe, self.loss, noisy, grid.noisy(support, WEIGHTS, source=self.source))
 
     def _sums(self, tree: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(cell of every row, exact sums of gradients by cell, exact sums of weights by cell), the sums in whole steps.
@@ -172,12 +177,6 @@ class Rounds:
         drawn = np.empty(len(self.order), dtype=bool)
         drawn[self.order] = PoissonSample(self.recipe.sampling).among(len(drawn), source=self.source)
         return drawn
-
-    def _dynamic(self, sums: np.ndarray, support: np.ndarray) -> np.ndarray:
-        """Noise on both sums: the more rows a leaf holds, the less noise moves its value."""
-        noisy = self.recipe.grid.noisy(sums, GRADIENTS, source=self.source)
-        self.trees.learn(noisy, self.recipe.grid.scales[GRADIENTS])
-        return leaf_values(self.recipe, self.loss, noisy, self.recipe.grid.noisy(support, WEIGHTS, source=self.source))
 
     def _static(self, sums: np.ndarray, support: np.ndarray) -> np.ndarray:
         """Noise on the value itself, which one row moves by at most clip / (smoothing + 1): sums are at most clip times counts.
