@@ -131,29 +131,31 @@ class Search:
         """
         try:
             yield self._drawn(range(len(self.grid)), self.stages[0])
-            yield from self._settled(self._crossing())
-            yield from self._bisected("yes")  # the first shown to succeed
-            yield from self._bisected("no")  # the last shown to fail
+            for places in self._places():
+                for total in self.stages:  # until each has a verdict or all its draws
+                    wanted = [at for at in places if not self._is_settled(at) and self.found[at].n_draws < total]
+                    if wanted:
+                        yield self._drawn(wanted, total)
         except _Stopped:
             yield self._answer(is_complete=False)
             return
         self._tell(1.0)
         yield self._answer(is_complete=True)
 
-    def _crossing(self) -> tuple[int, ...]:
-        """The last point that a first look finds below the reliability, and the first above; the last point if none is."""
-        above = [at for at, point in self.found.items() if point.share >= self.reliability]
-        first = min(above, default=len(self.grid) - 1)
-        return tuple(at for at in (first - 1, first) if at >= 0)
+    def _places(self) -> Iterator[tuple[int, ...]]:
+        """What to settle next: the last point that a first look finds below the reliability, and the first above it.
 
-    def _bisected(self, wanted: Verdict) -> Iterator[SearchAnswer]:
-        """Settle points until the first "yes", or the last "no", has a settled neighbour."""
-        while (between := self._between(wanted))[1] - between[0] > 1:
-            no, yes = between
-            last = len(self.grid) - 1
-            yield from self._settled((last if yes > last else (no + yes) // 2,))  # no other place matters when the last one fails
+        Then points until the first "yes", and the last "no", has a settled neighbour.
+        """
+        last = len(self.grid) - 1
+        first = min((at for at, point in self.found.items() if point.share >= self.reliability), default=last)
+        yield tuple(at for at in (first - 1, first) if at >= 0)
+        for wanted in ("yes", "no"):
+            while (between := self._between(wanted))[1] - between[0] > 1:
+                no, yes = between
+                yield (last if yes > last else (no + yes) // 2,)  # no other place matters when the last one fails
 
-    def _between(self, wanted: Verdict) -> tuple[int, int]:
+    def _between(self, wanted: str) -> tuple[int, int]:
         """(the settled point before, or -1; the first "yes", or the end), or (the last "no", or -1; the settled point after)."""
         settled = [at for at in self.found if self._is_settled(at)]
         found = [at for at in settled if self.found[at].verdict == wanted]
@@ -166,13 +168,6 @@ class Search:
     def _is_settled(self, at: int) -> bool:
         point = self.found[at]
         return point.verdict != "open" or point.n_draws >= self.stages[-1]
-
-    def _settled(self, places: Sequence[int]) -> Iterator[SearchAnswer]:
-        """Draw at these places until each has a verdict or all its draws."""
-        for total in self.stages:
-            wanted = [at for at in places if not self._is_settled(at) and self.found[at].n_draws < total]
-            if wanted:
-                yield self._drawn(wanted, total)
 
     def _drawn(self, places: Sequence[int], total: int) -> SearchAnswer:
         """Draws up to `total` at places with equally many so far."""

@@ -19,7 +19,7 @@ from dpviz.progress import Progress, Stop, all_steps
 from dpviz.randomness import generator, seed_from
 from dpviz.results.result import FitResult
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, Schema, require_classes
+from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Schema, require_classes
 
 #: Fresh rows to measure an outcome on.
 TEST_ROWS = 2_000
@@ -202,28 +202,20 @@ def rule_for(schema: Schema, place: int, share: float, rng: np.random.Generator)
     """A rule on this feature that sends about this share of the rows left; None when no rule comes near."""
     feature = schema.features[place]
     sample = _drawn(feature, 2_000, rng)
-    if isinstance(feature, CategoricalFeature):
-        rules = _subsets(feature, place, rng)
+    rules: list[Rule]
+    if isinstance(feature, CategoricalFeature):  # the first categories in an order, which is random when they are few
+        count = len(feature.categories)
+        order = rng.permutation(count).tolist() if count <= FEW_CATEGORIES else list(range(count))
+        rules = [SubsetRule(place, tuple(sorted(order[:k]))) for k in range(1, count)]
     else:
-        rules = _cuts(feature, place, sample, share)
+        cut = float(np.quantile(sample, share))
+        cuts = (np.floor(cut) - 0.5, np.floor(cut) + 0.5) if feature.whole else (cut,)
+        rules = [ThresholdRule(place, float(value)) for value in cuts]
     if not rules:
         return None
     shares = np.array([rule.goes_left(sample).mean() for rule in rules])
     best = int(np.abs(shares - share).argmin())
     return rules[best] if LEAST_SIDE <= shares[best] <= 1 - LEAST_SIDE else None
-
-
-def _subsets(feature: CategoricalFeature, place: int, rng: np.random.Generator) -> list[Rule]:
-    """The first categories in an order, which is random when they are few and the declared one when they are many."""
-    count = len(feature.categories)
-    order = rng.permutation(count).tolist() if count <= FEW_CATEGORIES else list(range(count))
-    return [SubsetRule(place, tuple(sorted(order[:k]))) for k in range(1, count)]
-
-
-def _cuts(feature: NumericFeature, place: int, sample: np.ndarray, aim: float) -> list[Rule]:
-    cut = float(np.quantile(sample, aim))
-    cuts = (np.floor(cut) - 0.5, np.floor(cut) + 0.5) if feature.whole else (cut,)
-    return [ThresholdRule(place, float(value)) for value in cuts]
 
 
 # --- What rows, epsilon and depth give before a row is touched: where features say little, something or much, at a base rate.
@@ -313,26 +305,24 @@ def expected_steps(
     count = min(n_rows, MOST_ROWS)
     worlds = [region(schema, n_rows=count, base_rate=base_rate, strength=value, seed=seed) for value in STRENGTHS.values()]
     wanted = [(world, seed_from(seed, number)) for number in range(draws) for world in worlds]
-    always, outcomes = max(base_rate, 1 - base_rate), list[tuple[float, float, float, float]]()
+    always, outcomes = max(base_rate, 1 - base_rate), list[tuple[float, float, float]]()
     for world, of_draw in all_steps(wanted, progress, stop):
         outcomes.append(_outcome(world, request, int(base_rate <= 0.5), of_draw))
         if len(outcomes) in (FIRST_DRAWS * len(worlds), len(wanted)):
-            measured = np.array(outcomes).reshape(-1, len(worlds), 4).swapaxes(0, 1)
+            measured = np.array(outcomes).reshape(-1, len(worlds), 3).swapaxes(0, 1)
             yield tuple(_summed_up(name, always, lines) for name, lines in zip(STRENGTHS, measured, strict=True))
 
 
 def _summed_up(strength: str, always: float, lines: np.ndarray) -> Expected:
     """Accuracy is `always` and what trees gain over it on the rows that both are tested on."""
-    gains = lines[:, 2] - lines[:, 1]
-    best, found = np.median(lines[:, [0, 3]], axis=0).tolist()
-    better = float(np.mean(gains > 0))
-    return Expected(strength, best, always, always + float(np.median(gains)), found, better, draws=len(lines))
+    best, gain, found = np.median(lines, axis=0).tolist()
+    return Expected(strength, best, always, always + gain, found, float(np.mean(lines[:, 1] > 0)), draws=len(lines))
 
 
-def _outcome(world: SyntheticTable, request: FitRequest, rare: int, seed: int) -> tuple[float, float, float, float]:
-    """What the two questions find, accuracy of always saying the frequent class, accuracy and found share of one tree."""
+def _outcome(world: SyntheticTable, request: FitRequest, rare: int, seed: int) -> tuple[float, float, float]:
+    """What the two questions find, what one tree gains in accuracy over always saying the frequent class, and what it finds."""
     [(result, _, test)] = fitted(world, [(request, None)], seed, noise=seed % 2**31)
     is_rare, inside = test.target == rare, world.rule.predict(test) == 1
     said = result.model.predict(test)
     found, best = (float(np.mean(picked[is_rare])) if is_rare.any() else 0.0 for picked in (said == rare, inside))
-    return best, float(np.mean(~is_rare)), float(np.mean(said == test.target)), found
+    return best, float(np.mean(said == test.target) - np.mean(~is_rare)), found
