@@ -40,35 +40,26 @@ def leaves_reached(schema: Schema, depth: int, values: np.ndarray, keys: np.ndar
     """The leaf (a uint64 that stands for the path) each row of `values` reaches in the tree of its key."""
     step = max(1, _CELLS_AT_ONCE // schema.n_features)
     parts = (slice(start, start + step) for start in range(0, len(values), step))
-    found = [_Falling(schema, values[part], keys[part]).to(depth) for part in parts]
+    found = [_fall(schema, depth, values[part], keys[part]) for part in parts]
     return np.concatenate(found) if found else np.empty(0, dtype=np.uint64)
 
 
-class _Falling:
+def _fall(schema: Schema, depth: int, values: np.ndarray, keys: np.ndarray) -> np.ndarray:
     """Rows on their way down, each with the box of its node."""
-
-    def __init__(self, schema: Schema, values: np.ndarray, keys: np.ndarray) -> None:
-        self.values, self.node, self.boxes = values, mix(keys), Boxes(schema, len(values))
-
-    def to(self, depth: int) -> np.ndarray:
-        for _ in range(depth):
-            free = self.boxes.free
-            rows = np.flatnonzero(free.any(axis=1))
-            if len(rows):
-                self._step(rows, free[rows])
-        return self.node
-
-    def _step(self, rows: np.ndarray, free: np.ndarray) -> None:
-        here, boxes = self.node[rows], self.boxes
+    node, boxes = mix(keys), Boxes(schema, len(values))
+    for _ in range(depth):
+        rows = np.flatnonzero(boxes.free.any(axis=1))
+        here, free = node[rows], boxes.free[rows]
         feature = nth_free(free, (fractions(mix(here ^ np.uint64(1))) * free.sum(axis=1)).astype(np.int64))
         low, high = boxes.low[rows, feature], boxes.high[rows, feature]
         cut = low + fractions(mix(here ^ np.uint64(2))) * (high - low)
         cut = np.where(boxes.whole[feature], np.floor(cut) + 0.5, cut)
-        value = self.values[rows, feature]
+        value = values[rows, feature]
         above = value > cut
         child = np.where(boxes.many[feature], value, above)
-        self.node[rows] = mix(here ^ (child.astype(np.uint64) << np.uint64(8)))
+        node[rows] = mix(here ^ (child.astype(np.uint64) << np.uint64(8)))
         boxes.narrow(rows, feature, cut, above)
+    return node
 
 
 @dataclass(frozen=True, eq=False)

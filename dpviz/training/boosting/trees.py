@@ -185,17 +185,16 @@ class Drawing:
             keys = uniform(len(candidates.thresholds), self.source)
             cuts = candidates.thresholds[np.argsort(keys)[: cells - 1]]
         else:
-            cuts = declared.low + self._places(feature, cells - 1) * (declared.high - declared.low)
+            if self.histograms is None:
+                shares = uniform(cells - 1, self.source)
+            else:  # about as many rows between any two
+                quantiles = (uniform(1, self.source)[0] + np.arange(cells - 1)) / max(1, cells - 1)
+                shares = self.histograms.quantiles(feature, quantiles)
+            cuts = declared.low + shares * (declared.high - declared.low)
             if declared.whole:
                 cuts = np.floor(cuts) + 0.5  # between two whole numbers, where rounding changes nothing
         inside = sorted({cut for cut in cuts.tolist() if declared.low < cut < declared.high})
         return Part(feature, len(inside) + 1, cuts=tuple(inside))
-
-    def _places(self, feature: int, count: int) -> np.ndarray:
-        """Places in the range, from 0 to 1: uniform, or with about as many rows between any two."""
-        if self.histograms is None:
-            return uniform(count, self.source)
-        return self.histograms.quantiles(feature, (uniform(1, self.source)[0] + np.arange(count)) / max(1, count))
 
     def _groups(self, feature: int, n_categories: int, cells: int) -> Part:
         n_cells = min(n_categories, cells)
