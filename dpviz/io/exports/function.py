@@ -53,7 +53,7 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True)
-class Test:
+class Condition:
     """What a cell of the column at `feature` must be: a number on a side of `mark`, or a category with one of `codes`."""
 
     feature: int
@@ -61,21 +61,20 @@ class Test:
     mark: float = 0.0
     codes: tuple[int, ...] = ()
 
-    def inverse(self, schema: Schema) -> Test:
+    def inverse(self, schema: Schema) -> Condition:
         """What every other cell is."""
         if self.sign != "in":
             return replace(self, sign=_INVERSE[self.sign])
-        return replace(self, codes=tuple(sorted(set(range(n_codes(schema, self.feature))).difference(self.codes))))
-
-
-Test.__test__ = False  # type: ignore[attr-defined]  # no test of pytest's
+        declared = schema.features[self.feature]
+        assert isinstance(declared, CategoricalFeature)
+        return replace(self, codes=tuple(code for code in range(len(declared.categories)) if code not in self.codes))
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
     """A test and what follows: `yes` where the cell meets it, else `no`. `nesting`: how many yes sides lie within each other."""
 
-    test: Test
+    test: Condition
     yes: Node
     no: Node
     nesting: int
@@ -83,7 +82,7 @@ class Split:
 
 Node = Leaf | Split
 #: What the cells of a column must be: the test from below and the test from above, or None; or the categories that are left.
-Met = tuple[Test | None, Test | None] | frozenset[int]
+Met = tuple[Condition | None, Condition | None] | frozenset[int]
 
 
 @dataclass(frozen=True)
@@ -126,14 +125,7 @@ def nodes(tree: Node) -> Iterator[Node]:
             stack += [node.no, node.yes]
 
 
-def n_codes(schema: Schema, feature: int) -> int:
-    """How many categories a column has."""
-    declared = schema.features[feature]
-    assert isinstance(declared, CategoricalFeature)
-    return len(declared.categories)
-
-
-def names_of(schema: Schema, test: Test) -> tuple[bool, list[str]]:
+def names_of(schema: Schema, test: Condition) -> tuple[bool, list[str]]:
     """(False, the categories that meet a test) or, where they are fewer, (True, all others); no names for a test of a number."""
     declared = schema.features[test.feature]
     if not isinstance(declared, CategoricalFeature):
@@ -154,33 +146,30 @@ def declared_texts(feature: Feature) -> Declared:
 # --- tests
 
 
-def test_of(schema: Schema, rule: Rule) -> Test | bool:
+def _condition_of(schema: Schema, rule: Rule) -> Condition | bool:
     """The rule as a test of a cell that was read; True or False where every cell takes the same side."""
     declared = schema.features[rule.feature]
     if isinstance(rule, ThresholdRule):
         assert isinstance(declared, NumericFeature)
         return _up_to(rule.threshold, declared, rule.feature)
-    if len(set(rule.codes)) in (0, n_codes(schema, rule.feature)):
-        return bool(rule.codes)
-    return Test(rule.feature, "in", codes=tuple(sorted(set(rule.codes))))
+    assert isinstance(declared, CategoricalFeature)
+    codes = tuple(sorted(set(rule.codes)))
+    return Condition(rule.feature, "in", codes=codes) if 0 < len(codes) < len(declared.categories) else bool(codes)
 
 
-test_of.__test__ = False  # type: ignore[attr-defined]
-
-
-def _up_to(mark: float, declared: NumericFeature, feature: int) -> Test | bool:
+def _up_to(mark: float, declared: NumericFeature, feature: int) -> Condition | bool:
     low, high = (math.ceil(declared.low), math.floor(declared.high)) if declared.whole else (declared.low, declared.high)
     if not low <= mark:
         return False
     if high <= mark:  # clipping
         return True
     if not declared.whole:
-        return Test(feature, "<=", mark)
+        return Condition(feature, "<=", mark)
     whole = math.floor(mark)  # halves round to even: what rounds to at most `whole` is up to its half, which belongs to even ones
-    return Test(feature, "<=" if whole % 2 == 0 else "<", whole + 0.5)
+    return Condition(feature, "<=" if whole % 2 == 0 else "<", whole + 0.5)
 
 
-def both(before: Met | None, test: Test) -> Met | None:
+def both(before: Met | None, test: Condition) -> Met | None:
     """What meets the tests before and this one; None where nothing does."""
     if test.sign == "in":
         assert not isinstance(before, tuple)
@@ -196,7 +185,7 @@ def both(before: Met | None, test: Test) -> Met | None:
     return None if is_empty else (low, high)
 
 
-def meets(value: float, test: Test | None) -> bool:
+def meets(value: float, test: Condition | None) -> bool:
     """Whether a number meets a test; every one meets none."""
     signs = {"<=": operator.le, "<": operator.lt, ">": operator.gt, ">=": operator.ge}
     return test is None or bool(signs[test.sign](value, test.mark))
@@ -251,7 +240,7 @@ def _node_of(tree: Tree, end: Callable[[End], Leaf]) -> Node:
     def read(node: ModelNode, met: Mapping[int, Met]) -> Node:
         if not isinstance(node, Branch):
             return end(node)
-        test = test_of(schema, node.rule)
+        test = _condition_of(schema, node.rule)
         if isinstance(test, bool):
             return read(node.left if test else node.right, met)
         inverse, before = test.inverse(schema), met.get(test.feature)

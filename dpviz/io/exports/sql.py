@@ -19,7 +19,7 @@ from unicodedata import normalize
 
 from dpviz.errors import UnsupportedModel
 from dpviz.io.exports.contract import ExportInput, one_line
-from dpviz.io.exports.function import MISSING, Function, Leaf, Node, Split, Test, declared_texts, names_of, nodes
+from dpviz.io.exports.function import MISSING, Condition, Function, Leaf, Node, Split, declared_texts, names_of, nodes
 from dpviz.results.exports import Form
 from dpviz.table.cells import BLANKS, MARKS, Marks, decimal_of, number_of, shortest
 from dpviz.table.dates import DateFeature
@@ -315,7 +315,7 @@ class _Writer:
             node = node.no
         return "\n".join([*lines, f"{pad}  ELSE {say(node)}", f"{pad}END"])
 
-    def _test(self, test: Test) -> str:
+    def _test(self, test: Condition) -> str:
         is_others, names = names_of(self.function.schema, test)
         asked = f"{'NOT ' if is_others else ''}IN ({_texts(names)})" if names else f"{test.sign} {self.number(test.mark)}"
         return f"x.c{test.feature} {asked}"
