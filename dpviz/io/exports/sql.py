@@ -66,7 +66,9 @@ def _is_read(number: str) -> bool:
 class _Sqlite:
     """Each cell has a type of its own; not every build has exp, without which scores are no probabilities."""
 
-    has_types, has_exp, char, comma = False, False, "char", ", "
+    has_types, char, stripped = False, "char", f"char({', '.join(map(str, _STRIPPED))})"
+    #: A number of 64 bits, as all are; what ends the statement with an error: the smallest whole number has no absolute value.
+    double, refuse = "{}", "abs(-9223372036854775807 - ({} IS NOT NULL))"
 
     def number(self, value: float) -> str:
         """SQLite misreads about one in a thousand numbers of 17 digits by a last bit; those are written as a quotient."""
@@ -74,10 +76,6 @@ class _Sqlite:
         if float(f"{value:.15g}") == value:  # every engine reads 15 digits exactly
             return written
         return written if _is_read(written) else quotient(value)
-
-    def double(self, number: str) -> str:
-        """A number of 64 bits, as all are."""
-        return number
 
     def read(self, text: str, marks: Marks) -> str:
         """A text is a number where it is up to infinity once it is compared as one; any that is none is above all numbers."""
@@ -93,12 +91,8 @@ class _Sqlite:
             cases.append(f"{' AND '.join([one, *doubt])} AND {point} <= {most} THEN CAST({point} AS REAL)")
         groups = f"{bare} NOT GLOB '*[^0-9 .,''’eE+-]*' AND {bare} GLOB '[1-9]*[ .,''’][0-9][0-9]*'"
         groups += f" AND {bare} NOT GLOB '*[ .,''’][0-9][ .,''’]*' AND {bare} NOT GLOB '*[ .,''’][ .,''’]*'"
-        cases.append(f"{groups} OR {text} GLOB '*[{_OTHER_DIGITS}]*' THEN {self.refuse(text)}")
+        cases.append(f"{groups} OR {text} GLOB '*[{_OTHER_DIGITS}]*' THEN {self.refuse.format(text)}")
         return f"CASE {' '.join(f'WHEN {case}' for case in cases)} END"
-
-    def refuse(self, text: str) -> str:
-        """The smallest whole number has no absolute value."""
-        return f"abs(-9223372036854775807 - ({text} IS NOT NULL))"
 
     def is_plain(self, text: str) -> str:
         digits = f"(CASE WHEN substr({text}, 1, 1) = '-' THEN substr({text}, 2) ELSE {text} END)"
@@ -120,16 +114,14 @@ class _Sqlite:
 class _Typed:
     """DuckDB and PostgreSQL: each column has one type, which the engine names."""
 
-    has_types, has_exp, char, comma = True, True, "chr", " || "
+    has_types, char, stripped = True, "chr", " || ".join(f"chr({place})" for place in _STRIPPED)
+    #: A number of 64 bits; what ends the statement with an error: no text that is asked for is a number.
+    double = refuse = "CAST({} AS double precision)"
 
     def number(self, value: float) -> str:
         """With an exponent: DuckDB reads 0.1 as a decimal number and 0.1e0 as the floating-point number that a column holds."""
         written = repr(value)
         return written if "e" in written else f"{written}e0"
-
-    def double(self, number: str) -> str:
-        """A number of 64 bits."""
-        return f"CAST({number} AS double precision)"
 
     def read(self, text: str, marks: Marks) -> str:
         """The cases of `dpviz.table.cells.number_of`, in its order; digits beyond 0 to 9 are refused by the engine."""
@@ -153,10 +145,6 @@ class _Typed:
         cases.append(f"{text} ~ '^(.|\\n)*[{_OTHER_DIGITS}](.|\\n)*$' THEN CAST({text} || ' ' AS double precision)")
         return f"CASE {' '.join(f'WHEN {case}' for case in cases)} END"
 
-    def refuse(self, text: str) -> str:
-        """What ends the statement with an error: no text that is asked for is a number."""
-        return f"CAST({text} AS double precision)"
-
     def is_plain(self, text: str) -> str:
         """It is a number in plain form: no exponent, no leading zero."""
         return f"{text} ~ '^-?(0|[1-9][0-9]*)([.][0-9]+)?$'"
@@ -179,7 +167,7 @@ _Dialect = _Sqlite | _Typed
 def _select(given: ExportInput, dialect: _Dialect) -> str:
     """The whole statement: a row per row of the table, in its order, with `prediction` and, where there are any, `p_CLASS`."""
     function = given.function
-    if not dialect.has_exp and function.probabilities == "odds":
+    if not dialect.has_types and function.probabilities == "odds":
         function = replace(function, probabilities="none")
     _require_names(function)
     writer = _Writer(function, dialect, given.key)
@@ -207,12 +195,11 @@ class _Writer:
             what = "digits beyond 0 to 9, and in PostgreSQL those beyond 1e308 or nearer to 0 than 1e-307,"
         if any(cell.is_number for cell in self.cells):
             yield f"-- Numbers in cells of text with {what} end it with an error: give them in a column of numbers."
-        for cell in self.cells:
-            if not self.dialect.has_types and cell.has_truths:
-                name = identifier(one_line(cell.declared.name))
+        for cell in () if self.dialect.has_types else self.cells:
+            name = identifier(one_line(cell.declared.name))
+            if cell.has_truths:
                 yield f"-- In {name} 0 and 1 end it: SQLite has no truth values. Give 'true' and 'false'."
-            if not self.dialect.has_types and cell.has_moments:
-                name = identifier(one_line(cell.declared.name))
+            if cell.has_moments:
                 yield f"-- In {name} moments with a blank end it. Give dates as 2024-03-01 and moments as 2024-03-01T14:30:00."
 
     def lines(self) -> Iterator[str]:
@@ -258,7 +245,7 @@ class _Writer:
     def _leaves(self, say: Callable[[Leaf], str], is_number: bool) -> str:
         """What a single tree says of a row that has an answer."""
         found = f"CASE WHEN {self.is_usable} THEN\n    {self._case(self.function.trees[0], 2, say)}\n  END"
-        return self.dialect.double(found) if is_number else found
+        return self.dialect.double.format(found) if is_number else found
 
     def _probability_names(self) -> list[str]:
         """Different also for an engine that does not tell capitals apart."""
@@ -276,11 +263,8 @@ class _Writer:
         count, n_sums = self.number(float(len(self.function.trees))), len(self.function.start)
         match self.function.probabilities:
             case "leaf":
-
-                def share(place: int) -> str:
-                    return self._leaves(lambda end: self.number(end.shares[place]), True)
-
-                return list(map(share, range(len(self.function.names))))
+                places = range(len(self.function.names))
+                return [self._leaves(lambda end, place=place: self.number(end.shares[place]), True) for place in places]  # type: ignore[misc]
             case "votes" if n_sums == 1:
                 return [f"(1.0 {sign} x.s0 / {count}) / 2" for sign in "-+"]
             case "votes":
@@ -297,9 +281,9 @@ class _Writer:
     def _sum(self, place: int) -> str:
         """In groups: an engine takes a + b + c + ... for as many levels (SQLite: a thousand at most)."""
         asked = [tree for tree in self.function.trees if any(end.amounts[place] for end in nodes(tree) if isinstance(end, Leaf))]
-        lines = [f"CASE WHEN {self.is_usable} THEN {self.dialect.double(self.number(self.function.start[place]))}"]
+        lines = [f"CASE WHEN {self.is_usable} THEN {self.dialect.double.format(self.number(self.function.start[place]))}"]
         for first in range(0, len(asked), _GROUP):
-            lines.append(f"    + ({self.dialect.double('0')}")
+            lines.append(f"    + ({self.dialect.double.format('0')}")
             amounts = (self._case(tree, 2, lambda end: self.number(end.amounts[place])) for tree in asked[first : first + _GROUP])
             lines += [f"    + {amount}" for amount in amounts]
             lines.append("    )")
@@ -323,8 +307,7 @@ class _Writer:
 
 def _listed(items: Sequence[str], source: str, pad: str = "  ") -> Iterator[str]:
     yield f"{pad}SELECT"
-    for place, item in enumerate(items):
-        yield f"{pad}  {item}{',' if place + 1 < len(items) else ''}"
+    yield ",\n".join(f"{pad}  {item}" for item in items)
     yield f"{pad}{source}"
 
 
@@ -352,8 +335,7 @@ class _Cell:
         text = f"CAST({column} AS text)"
         for blank in BLANKS[1:]:
             text = f"replace({text}, {dialect.char}({ord(blank)}), ' ')"
-        joined = dialect.comma.join(map(str, _STRIPPED) if "||" not in dialect.comma else (f"chr({n})" for n in _STRIPPED))
-        text = f"trim({text}, {joined if dialect.has_types else f'char({joined})'})"
+        text = f"trim({text}, {dialect.stripped})"
         if not dialect.has_types:
             text = f"CASE WHEN typeof({column}) IN ('integer', 'real') THEN {column} ELSE {text} END"
         yield f"{text} AS t{self.place}"
@@ -439,7 +421,7 @@ class _Cell:
             doubtful.append(f"{text} IN ({_texts(sorted(moments.difference(exact)))})")
         if not self.dialect.has_types and self.has_truths:
             doubtful.append(f"(typeof({text}) <> 'text' AND {text} IN (0, 1))")
-        cases += [f"WHEN {' OR '.join(doubtful)} THEN {self.dialect.refuse(text)}"] if doubtful else []
+        cases += [f"WHEN {' OR '.join(doubtful)} THEN {self.dialect.refuse.format(text)}"] if doubtful else []
         return f"CASE {' '.join(cases)} ELSE {unknown} END"
 
     def _matches(self) -> Iterator[tuple[str, int | None]]:
