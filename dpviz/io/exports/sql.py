@@ -44,11 +44,8 @@ _BY_POINTS = "[1-9][0-9]{0,2}([.][0-9]{3})+"
 
 def quotient(value: float) -> str:
     """The number as whole number divided by a power of two: exact in every engine that reads whole numbers below 2^63."""
-    mantissa, exponent = math.frexp(value)
-    whole, power = int(mantissa * 2**53), 53 - exponent
-    while whole % 2 == 0 and power > 0:
-        whole, power = whole // 2, power - 1
-    return f"({whole} * 1.0 / {2**power})" if 0 <= power <= 62 else repr(value)
+    whole, below = value.as_integer_ratio()
+    return f"({whole} * 1.0 / {below})" if below < 2**63 and abs(whole) < 2**53 else repr(value)
 
 
 def _dashed(text: str) -> str:
