@@ -70,7 +70,7 @@ def gaussian_delta(epsilon: Any, mu: float) -> Any:
 
 def gaussian_epsilon(delta: float, mu: float) -> float:
     """Epsilon at `delta` of one Gaussian mechanism that moves by `mu` standard deviations, rounded up."""
-    if gaussian_delta(0.0, mu) <= delta:
+    if mu == 0 or gaussian_delta(0.0, mu) <= delta:
         return 0.0
     most = mu**2 / 2 + mu * math.sqrt(2 * math.log(1 / delta)) + 1e-12
     return bisect(lambda epsilon: gaussian_delta(epsilon, mu) <= delta, 0.0, most, times=60)[1]

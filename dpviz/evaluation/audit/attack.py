@@ -77,9 +77,9 @@ class Replay:
     name = "replay"
     seed = None
 
-    def __init__(self, recorded: Sequence[Step], assigned: tuple[int, ...] = ()) -> None:
+    def __init__(self, recorded: Sequence[Step], assigned: tuple[int, ...] = (), chance: float = 1.0) -> None:
         self._left = list(reversed(recorded))
-        self._assigned = assigned  #: The part of every row, where rows are assigned at random
+        self._assigned, self.chance = assigned, chance  #: The part of every row, where rows are assigned, and its probability
         self.asked: list[Any] = []  #: The values of every other draw
         self.rates = [1.0]  #: With what probability the canary takes part in each round, and
         self.log_ratios = [0.0]  #: ln of the ratio of what came out in it, if it does
@@ -166,18 +166,26 @@ class LikelihoodRatios:
 
     def ratio(self, place: int, recorded: list[Step]) -> float:
         """The ratio of the steps of a fit on this table. Raises NotEnumerable where laws are not known."""
+        from scipy.special import logsumexp
+
         seen = [step for step in recorded if not isinstance(step.mechanism, RandomAssignment | PoissonSample)]
         chosen = tuple(step.outcome for step in seen if np.ndim(step.outcome) == 0)
         key = tuple(map(_telling, seen, self._counted.get(chosen, repeat(None))))
         if key in self._known:
             return self._known[key]
-        asked: list[list[Any]] = []
         if len(seen) == len(recorded):  # nothing is secret: the recorded fit has the ratio 1 to itself
-            asked.append([step.values for step in seen])
-            [(_, replay)] = self._replays(self.tables[1 - place], recorded, asked)
-            ratio = float(replay.finish().sum()) * (-1 if place else 1)
-        else:
-            ratio = self._averaged(recorded, asked)
+            [other] = self._replays(self.tables[1 - place], recorded)
+            ratio = float(other.finish().sum()) * (-1 if place else 1)
+            asked = [[step.values for step in seen], other.asked]
+        else:  # averaged over what is secret about the canary
+            [alone], with_canary = (self._replays(table, recorded) for table in self.tables)
+            base = alone.finish()
+            ratio = float(
+                logsumexp(
+                    [math.log(one.chance) + np.log1p(one.rates * np.expm1(one.finish() - base)).sum() for one in with_canary]
+                )
+            )
+            asked = [one.asked for one in (alone, *with_canary)]
         if len(self._known) < _REMEMBERED:
             self._known[key] = ratio
         self._note_counted(chosen, [_noise_limits(step, values) for step, *values in zip(seen, *asked, strict=True)])
@@ -188,26 +196,12 @@ class LikelihoodRatios:
             self._counted[chosen] = [None] * len(limits)
             self._known.clear()
 
-    def _averaged(self, recorded: Sequence[Step], asked: list[list[Any]]) -> float:
-        """The ratio, averaged over what is secret about the canary."""
-        from scipy.special import logsumexp
-
-        without, with_canary = (self._replays(table, recorded, asked) for table in self.tables)
-        [(_, alone)] = without
-        ratios = [
-            math.log(chance) + np.log1p(replay.rates * np.expm1(replay.finish() - alone.finish())).sum()
-            for chance, replay in with_canary
-        ]
-        return float(logsumexp(ratios))
-
-    def _replays(self, table: EncodedDataset, recorded: Sequence[Step], asked: list[list[Any]]) -> list[tuple[float, Replay]]:
-        """What was released, given again on a table: per part of the canary, with the probability of that part."""
-        found = []
-        for chance, assigned in _assignments(recorded, table.n_rows, has_canary=table is self.tables[1]):
-            replay = Replay(recorded, assigned)
+    def _replays(self, table: EncodedDataset, recorded: Sequence[Step]) -> list[Replay]:
+        """What was released, given again on a table: per part of the canary."""
+        parts = _assignments(recorded, table.n_rows, has_canary=table is self.tables[1])
+        found = [Replay(recorded, assigned, chance) for chance, assigned in parts]
+        for replay in found:
             self.planned.fit(table, replay)
-            found.append((chance, replay))
-            asked.append(replay.asked)
         return found
 
 
