@@ -5,14 +5,11 @@ The header decides the names, the delimiter and the encoding, as in `read_lines`
 
 import gzip
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import BinaryIO
-
-import numpy as np
 
 from dpviz.errors import TableError
 from dpviz.io.csv import MOST_ABOVE, find_header, read_lines
@@ -48,8 +45,7 @@ def csv_batches(path: Path, options: ReadOptions) -> Batches:
         size, n_pieces = max(path.stat().st_size, 1), 0
         with _opened(path) as (packed, file):
             file.read(header.end)
-            end_of = _end_of_records if options.by_record else _end_of_lines
-            for piece in _whole_lines(iter(partial(file.read, _AT_ONCE), b""), end_of):
+            for piece in _whole_lines(file, options.by_record):
                 step(min(1.0, packed.tell() / size))
                 n_pieces += 1
                 yield table(piece)
@@ -80,31 +76,21 @@ def _head(file: BinaryIO) -> bytes:
     return b"".join(lines)
 
 
-def _end_of_lines(rest: bytes, block: bytes) -> int:
-    return block.rfind(b"\n") + 1
+def _whole_lines(file: BinaryIO, by_record: bool) -> Iterator[bytes]:
+    """The same bytes in pieces that end with a line feed; a line that is too long becomes one that is no record.
 
-
-def _end_of_records(rest: bytes, block: bytes) -> int:
-    """Behind the last line feed that no open quote holds; behind the last one where every one is in quotes."""
-    found = np.frombuffer(block, dtype=np.uint8)
-    n_quotes = np.cumsum(found == ord('"'), dtype=np.int32) + rest.count(b'"')
-    ends = np.flatnonzero((found == ord("\n")) & (n_quotes % 2 == 0))
-    return int(ends[-1]) + 1 if len(ends) else _end_of_lines(rest, block)
-
-
-def _whole_lines(blocks: Iterator[bytes], end_of: Callable[[bytes, bytes], int] = _end_of_lines) -> Iterator[bytes]:
-    """The same bytes in pieces that end with a line feed; a line that is too long becomes one that is no record."""
-    rest, is_too_long = b"", False
-    for block in blocks:
-        end = end_of(rest, block)
-        if not end:
-            is_too_long = is_too_long or len(rest) + len(block) > _LONGEST
-            rest = b"" if is_too_long else rest + block
-            continue
-        piece = block[:end]
-        if is_too_long:
-            piece = _NO_RECORD + piece[piece.find(b"\n") + 1 :]
-        yield rest + piece if not is_too_long else piece
-        rest, is_too_long = block[end:], False
-    if rest or is_too_long:
-        yield _NO_RECORD if is_too_long else rest
+    `by_record`: with one that no open quote holds, unless the quote is open for very long.
+    """
+    while piece := file.read(_AT_ONCE):
+        piece += (line := file.readline(_LONGEST))
+        if len(line) == _LONGEST and not line.endswith(b"\n"):
+            piece = piece[: piece.rfind(b"\n") + 1] + _NO_RECORD
+            while (line := file.readline(_LONGEST)) and not line.endswith(b"\n"):
+                pass
+        elif by_record and piece.count(b'"') % 2:
+            more, n_bytes, line = [piece], 0, b""
+            while n_bytes < _LONGEST and line.count(b'"') % 2 == 0 and (line := file.readline(_LONGEST)):
+                more.append(line)
+                n_bytes += len(line)
+            piece = b"".join(more)
+        yield piece
