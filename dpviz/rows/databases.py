@@ -116,7 +116,7 @@ def batches_at(database: Database, address: Address, wanted: Sequence[str]) -> B
             step(0.0)  # nobody counts the rows of a table before
             yield table_of_batch(batch, reading)
 
-    return Batches(reading.title, tuple(schema.names), read, end=database.close)
+    return Batches(tuple(schema.names), read, end=database.close)
 
 
 class DuckDB(Database):

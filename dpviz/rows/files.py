@@ -55,22 +55,22 @@ def is_large(path: Path) -> bool:
 def batches_of(path: Path, asked: ReadOptions) -> Batches:
     """The source, ready to be read: its files one after another, which must have the same columns. Raises TableError."""
     try:
-        parts = [_file(file, asked) for file in (files_of(path) if path.is_dir() else [path])]
+        files = files_of(path) if path.is_dir() else [path]
+        parts = [_file(file, asked) for file in files]
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is no path"
         what = f"{named(path)} cannot be read: {reason}."
         raise TableError("not-a-file", what, remedy="Check the path; it must name a table.") from None
-    first = parts[0]
-    for part in parts:
-        if set(part.names) != set(first.names):
-            what = f"The files {first.title!r} and {part.title!r} of the folder have different columns."
+    for file, part in zip(files, parts, strict=True):
+        if set(part.names) != set(parts[0].names):
+            what = f"The files {files[0].name!r} and {file.name!r} of the folder have different columns."
             raise TableError("several-files", what, remedy="Keep files of one table in a folder.")
 
     def read(step: Progress) -> Iterator[RawTable]:
         for number, part in enumerate(parts):
             yield from part.read(lambda share, number=number: step((number + share) / len(parts)))  # type: ignore[misc]
 
-    return replace(first, title=path.name, read=read)
+    return replace(parts[0], read=read)
 
 
 def _file(path: Path, asked: ReadOptions) -> Batches:
@@ -82,7 +82,7 @@ def _file(path: Path, asked: ReadOptions) -> Batches:
     for format, endings in _FORMATS.items():
         if name.endswith(endings):
             facts, read = batches_in_worker(format, path, options)
-            return Batches(path.name, facts.names, read, facts.notes)
+            return Batches(facts.names, read, facts.notes)
     what = f"{path.name!r} is none of the files that can be read in batches ({', '.join((*IN_BATCHES, *_TEXT))})."
     raise TableError("not-in-pieces", what, remedy="Save the table as Parquet, or give its address in a database.")
 

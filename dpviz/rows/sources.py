@@ -37,8 +37,6 @@ class SourceRows(CountedRows):
     """Rows of a source, of which each is encoded once. Leaving its `with` block, or `close`, gives up what was kept."""
 
     most_rows_in_memory = MAX_ROWS
-    #: Whether values are kept from the start, as to read the source again would cost more than they do.
-    _keeps_values = False
     _unread: tuple[Unread, ...] = ()
 
     def __init__(self, schema: Schema, person: str | None = None, rows_per_person: int | None = None) -> None:
@@ -69,7 +67,7 @@ class SourceRows(CountedRows):
         """
         if self._is_closed:
             raise DpvizError("These rows were closed.", remedy="Use them inside their `with` block.")
-        is_binned = self._encoding.is_binned and bins and not self._keeps_values
+        is_binned = self._encoding.is_binned and bins
         if self._is_lost or is_binned != self._encoding.is_binned:
             before, encoding, self._is_lost = self._told, replace(self._encoding, is_binned=is_binned), True
             numbers, self._n_kept = self._encode(encoding)
@@ -166,13 +164,11 @@ def _text(sums: TableSums) -> str:
 class Batches:
     """A table that is read here, some rows at a time."""
 
-    title: str  #: What messages call it
-    #: All its columns, in order. Public.
-    names: tuple[str, ...]
+    names: tuple[str, ...]  #: All its columns, in order. Public
     #: Reads the columns that are wanted, from the start; the progress is told the share that is read, and may raise Cancelled.
     read: Callable[[Progress], Iterator[RawTable]]
     notes: tuple[str, ...] = ()  #: What the reader assumed
-    is_text: bool = False  #: Whether it reads lines, one by one: that takes far longer than to keep what they say
+    is_text: bool = False  #: Whether it reads lines, which takes far longer than to keep the values that they say
     end: Callable[[], None] = lambda: None  #: Ends what reads it
 
 
@@ -197,8 +193,8 @@ class LocalRows(SourceRows):
         super().__init__(schema, person, rows_per_person)
         self._telling, self._step, self.notes = watched(progress, stop), watched(None, stop), tuple[str, ...]()
         self._batches = batches(self._encoding.wanted)
-        self._keeps_values, self.names = self._batches.is_text, self._batches.names
-        self._records: np.ndarray = np.empty(0, dtype=self._encoding.dtype)
+        self.names, self._records = self._batches.names, np.empty(0, dtype=self._encoding.dtype)
+        self._encoding = replace(self._encoding, is_binned=not self._batches.is_text)
 
     @property
     def data(self) -> EncodedDataset:

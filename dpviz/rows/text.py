@@ -52,7 +52,7 @@ def csv_batches(path: Path, options: ReadOptions) -> Batches:
         if not n_pieces:
             yield table(b"")
 
-    return Batches(options.title, tuple(header.names), read, header.notes, is_text=True)
+    return Batches(tuple(header.names), read, header.notes, is_text=True)
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gc
 import gzip
 import itertools
@@ -14,7 +13,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from pyarrow import feather, parquet
+from pyarrow import csv, feather, parquet
 
 import dpviz
 from dpviz.errors import Cancelled, DpvizError, SchemaError, TableError, UnfitLearner
@@ -47,52 +46,30 @@ linux = pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="only Li
 TYPES = {"note": pa.string(), "income": pa.float64(), "age": pa.int64(), "town": pa.string(), "ok": pa.string()}
 
 
-def arrow_table(rows: dict[str, list]) -> pa.Table:
-    return pa.table({name: pa.array(values, TYPES[name]) for name, values in rows.items()})
+KINDS = ("parquet", "feather", "csv", "csv.gz", "folder")
 
 
-def write_parquet(rows: dict[str, list], path: Path) -> Path:
-    parquet.write_table(arrow_table(rows), path.with_suffix(".parquet"), row_group_size=70)
-    return path.with_suffix(".parquet")
-
-
-def write_feather(rows: dict[str, list], path: Path) -> Path:
-    feather.write_feather(arrow_table(rows), path.with_suffix(".feather"), chunksize=40)
-    return path.with_suffix(".feather")
-
-
-def write_csv(rows: dict[str, list], path: Path) -> Path:
-    with open(path.with_suffix(".csv"), "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(rows)
-        writer.writerows(["" if cell is None else cell for cell in row] for row in zip(*rows.values(), strict=True))
-    return path.with_suffix(".csv")
-
-
-def write_gzip(rows: dict[str, list], path: Path) -> Path:
-    plain = write_csv(rows, path)
-    packed = plain.with_suffix(".csv.gz")
-    packed.write_bytes(gzip.compress(plain.read_bytes()))
-    plain.unlink()
-    return packed
-
-
-def write_folder(rows: dict[str, list], path: Path) -> Path:
-    path.mkdir()
-    n_rows = len(rows["ok"])
-    for part, start in enumerate(range(0, max(n_rows, 1), 150)):
-        write_parquet({name: values[start : start + 150] for name, values in rows.items()}, path / f"part-{part:05}")
-    (path / "_SUCCESS").touch()
+def write(kind: str, rows: dict[str, list], path: Path) -> Path:
+    """The rows as such a file, in pieces where it has any, or as a folder of files."""
+    given = pa.table({name: pa.array(values, TYPES.get(name)) for name, values in rows.items()})
+    if kind == "folder":
+        path.mkdir()
+        for part, start in enumerate(range(0, max(given.num_rows, 1), 150)):
+            parquet.write_table(given.slice(start, 150), path / f"part-{part:05}.parquet", row_group_size=70)
+        (path / "_SUCCESS").touch()
+        return path
+    path = path.with_suffix(f".{kind}")
+    match kind:
+        case "parquet":
+            parquet.write_table(given, path, row_group_size=70)
+        case "feather":
+            feather.write_feather(given, path, chunksize=40)
+        case "csv":
+            csv.write_csv(given, path)
+        case _:
+            with gzip.open(path, "wb") as packed:
+                csv.write_csv(given, packed)
     return path
-
-
-WRITERS = {
-    "parquet": write_parquet,
-    "feather": write_feather,
-    "csv": write_csv,
-    "csv.gz": write_gzip,
-    "folder": write_folder,
-}
 
 
 @pytest.fixture(autouse=True)
@@ -104,8 +81,8 @@ def small_pieces(monkeypatch):
 
 def in_memory(rows: dict[str, list], tmp_path: Path, kind: str, schema: Schema = SCHEMA):
     """What `read_table` and `encode` make of the same file, or of a file of the same typed rows."""
-    write = {"csv": write_csv, "csv.gz": write_csv}.get(kind, write_parquet)
-    return dpviz.encode(dpviz.read_table(write(rows, tmp_path / "whole")), schema)
+    whole = write("csv" if kind.startswith("csv") else "parquet", rows, tmp_path / "whole")
+    return dpviz.encode(dpviz.read_table(whole), schema)
 
 
 LEARNERS = (
@@ -119,11 +96,11 @@ LEARNERS = (
 
 
 @pytest.mark.parametrize("n_rows", [0, 1, 700])
-@pytest.mark.parametrize("kind", WRITERS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_pieces_are_the_whole_to_the_last_bit(kind, n_rows, tmp_path):
     """Also nodes of more numbers and bins than a byte holds, forests of shared rows, and a number to predict."""
     rows, shares = drawn(n_rows), list[float]()
-    whole, path = in_memory(rows, tmp_path, kind), WRITERS[kind](rows, tmp_path / "table")
+    whole, path = in_memory(rows, tmp_path, kind), write(kind, rows, tmp_path / "table")
     with dpviz.encode_large(path, SCHEMA) as large:
         assert large.data.fingerprint == whole.fingerprint
         assert large.names == tuple(rows)
@@ -155,7 +132,7 @@ def test_marks_in_numbers_mean_in_pieces_what_the_schema_says(kind, decimal, sai
     rows = drawn(len(texts)) | {"note": texts, "ok": ["yes"] * len(texts)}
     schema = Schema((NumericFeature("note", 0, 5000),), SCHEMA.target, n_public=1000, decimal=decimal)
     whole = in_memory(rows, tmp_path, kind, schema)
-    with dpviz.encode_large(WRITERS[kind](rows, tmp_path / "table"), schema) as large:
+    with dpviz.encode_large(write(kind, rows, tmp_path / "table"), schema) as large:
         assert large.data.columns[0].tolist() == whole.columns[0].tolist()
         assert large.report.dropped_unknown == whole.report.dropped_unknown
     assert said is None or whole.columns[0].tolist() == said * 40
@@ -165,7 +142,7 @@ def test_a_report_names_columns_in_their_order_wherever_a_cell_was_changed_first
     n_rows = 3 * nodes.ROWS_AT_ONCE
     rows = {"note": ["k"] * n_rows, "income": [*[1.0] * (n_rows - 1), 2e3], "age": [120, *[3] * (n_rows - 1)]}
     rows |= {"town": ["Rio"] * n_rows, "ok": ["no"] * n_rows}
-    with dpviz.encode_large(write_parquet(rows, tmp_path / "table"), SCHEMA) as large:
+    with dpviz.encode_large(write("parquet", rows, tmp_path / "table"), SCHEMA) as large:
         assert large.report.clipped == (("income", 1), ("age", 1))
 
 
@@ -201,7 +178,7 @@ def open_in(folder: Path) -> int:
 @pytest.mark.slow
 @linux
 def test_temporary_files_have_no_name_and_are_gone(tmp_path, monkeypatch):
-    source, folder = write_parquet(drawn(500), tmp_path / "table"), tmp_path / "temporary"
+    source, folder = write("parquet", drawn(500), tmp_path / "table"), tmp_path / "temporary"
     folder.mkdir(mode=0o700)
     monkeypatch.setattr("tempfile.tempdir", str(folder))
     seen: list[list[Path]] = []
@@ -220,7 +197,7 @@ def test_temporary_files_have_no_name_and_are_gone(tmp_path, monkeypatch):
 @linux
 @pytest.mark.parametrize("share", [0.0, 0.25, 0.5, 0.75, 1.0])
 def test_a_stop_ends_reading_binning_and_counting_and_leaves_nothing(share, tmp_path, monkeypatch):
-    source, folder = write_parquet(drawn(500), tmp_path / "table"), tmp_path / "temporary"
+    source, folder = write("parquet", drawn(500), tmp_path / "table"), tmp_path / "temporary"
     folder.mkdir(mode=0o700)
     monkeypatch.setattr("tempfile.tempdir", str(folder))
 
@@ -238,10 +215,10 @@ def test_a_stop_ends_reading_binning_and_counting_and_leaves_nothing(share, tmp_
 
 
 @linux
-@pytest.mark.parametrize("write", [write_parquet, pytest.param(write_feather, marks=pytest.mark.verify)])
-def test_a_worker_killed_in_any_pass_is_an_error_that_leaves_nothing_and_the_next_pass_is_whole(write, tmp_path, monkeypatch):
+@pytest.mark.parametrize("kind", ["parquet", pytest.param("feather", marks=pytest.mark.verify)])
+def test_a_worker_killed_in_any_pass_is_an_error_that_leaves_nothing_and_the_next_pass_is_whole(kind, tmp_path, monkeypatch):
     """While the bins are read, and while the values that a forest needs: it, or the process that begins workers."""
-    path, folder = write(drawn(6000), tmp_path / "table"), tmp_path / "temporary"
+    path, folder = write(kind, drawn(6000), tmp_path / "table"), tmp_path / "temporary"
     folder.mkdir(mode=0o700)
     monkeypatch.setattr("tempfile.tempdir", str(folder))
     asked = {"epsilon": 1.0, "seed": 1, "trees": 2}
@@ -281,7 +258,7 @@ def test_a_worker_killed_in_any_pass_is_an_error_that_leaves_nothing_and_the_nex
 
 
 def test_a_full_disk_is_an_error_that_says_where(tmp_path, monkeypatch):
-    source = write_parquet(drawn(50), tmp_path / "table")
+    source = write("parquet", drawn(50), tmp_path / "table")
 
     class Full:
         def write(self, content):
@@ -299,10 +276,10 @@ def test_what_cannot_be_read_says_so(tmp_path):
     (tmp_path / "empty").mkdir()
     mixed = tmp_path / "mixed"
     mixed.mkdir()
-    write_csv(drawn(1), mixed / "a"), write_parquet(drawn(1), mixed / "b")
+    write("csv", drawn(1), mixed / "a"), write("parquet", drawn(1), mixed / "b")
     other = tmp_path / "other"
     other.mkdir()
-    write_csv(drawn(1), other / "a"), write_csv({"x": [1], "y": [2]}, other / "b")
+    write("csv", drawn(1), other / "a"), write("csv", {"x": [1], "y": [2]}, other / "b")
     (tmp_path / "nested" / "year=2020").mkdir(parents=True)
     (tmp_path / "a.parquet").write_bytes(b"PAR1 spoiled")
     (tmp_path / "a.duckdb").write_bytes(b"spoiled")
@@ -327,7 +304,7 @@ def test_what_cannot_be_read_says_so(tmp_path):
 def test_a_spoiled_archive_quotes_neither_bytes_nor_checksums(tmp_path):
     for spoil in [lambda packed: packed + b"no", lambda packed: packed[:-8] + bytes(4) + packed[-4:]]:
         for read in [lambda path: dpviz.encode_large(path, SCHEMA), lambda path: dpviz.read_table(path.read_bytes())]:
-            path = write_gzip(drawn(50), tmp_path / "table")
+            path = write("csv.gz", drawn(50), tmp_path / "table")
             path.write_bytes(spoil(path.read_bytes()))
             with pytest.raises(TableError) as caught:
                 read(path)
@@ -336,13 +313,13 @@ def test_a_spoiled_archive_quotes_neither_bytes_nor_checksums(tmp_path):
             assert caught.value.__suppress_context__
 
 
-@pytest.mark.parametrize("kind", WRITERS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_missing_column_is_named_and_files_that_hold_names_take_no_others(kind, tmp_path):
     rows = drawn(3)
-    path = WRITERS[kind](rows, tmp_path / "whole")
+    path = write(kind, rows, tmp_path / "whole")
     del rows["town"]
     with pytest.raises(SchemaError, match="town"):
-        dpviz.encode_large(WRITERS[kind](rows, tmp_path / "table"), SCHEMA)
+        dpviz.encode_large(write(kind, rows, tmp_path / "table"), SCHEMA)
     if not kind.startswith("csv"):
         with pytest.raises(TableError, match="none can be given"):
             dpviz.encode_large(path, SCHEMA, names=("income", "age", "town", "ok"))
