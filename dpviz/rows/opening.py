@@ -176,7 +176,7 @@ def read_rows(address: str, columns: Sequence[str]) -> Iterator[tuple[pa.Array, 
         raise EngineError("order", what, remedy="Name one that tells the rows apart, such as a key: &order=COLUMN.")
     wanted = tuple(dict.fromkeys((*columns, found.order)))
     last: list[object] = [None]
-    for _, batch in _read(found, wanted, None):
+    for _, batch in read_columns(address, wanted=wanted):
         keys = batch.column(found.order).to_pylist()
         if any(key is None or key != key or key == before for before, key in zip(last + keys, keys, strict=False)):
             what = "A row has no key, or two rows have the same, so nobody could tell which answer is whose."
@@ -185,26 +185,25 @@ def read_rows(address: str, columns: Sequence[str]) -> Iterator[tuple[pa.Array, 
         yield batch.column(found.order), batch.select(list(columns))
 
 
-def read_columns(address: str, most_rows: int) -> Iterator[tuple[float, pa.RecordBatch]]:
-    """(share of the rows before these, some rows), with all columns of types that are read; at first no rows, with the columns.
+def read_columns(
+    address: str, most_rows: int | None = None, wanted: Sequence[str] | None = None
+) -> Iterator[tuple[float, pa.RecordBatch]]:
+    """(share of the rows before these, some rows), of the wanted columns (None: all of types that are read); at first no rows.
 
-    Raises as `read_rows`, and TableError where there are more rows than may be read.
+    The share is known where there is a limit of rows. Raises as `read_rows`, and TableError where there are more rows than that.
     """
-    return _read(parse_address(address), None, most_rows)
-
-
-def _read(address: Address, wanted: Sequence[str] | None, most_rows: int | None) -> Iterator[tuple[float, pa.RecordBatch]]:
-    session = _session(address)
+    found = parse_address(address)
+    session = _session(found)
     import pyarrow as pa
 
     with closing(session):
-        columns = checked_columns(session.schema(address.table), wanted, address.order)
-        n_rows = 0 if most_rows is None else session.count(address.table)
+        columns = checked_columns(session.schema(found.table), wanted, found.order)
+        n_rows = 0 if most_rows is None else session.count(found.table)
         if most_rows is not None and n_rows > most_rows:
             what = f"The table has more than {most_rows:,} rows, the most for this machine's memory."
             raise TableError("too-many-rows", what, remedy="Train where its rows are: dpviz train ADDRESS --schema FILE.")
         done = 0
         yield 0.0, pa.RecordBatch.from_pydict({name: pa.nulls(0) for name in columns})  # also a table without rows has columns
-        for batch in session.read(address.table, columns, address.order):
+        for batch in session.read(found.table, columns, found.order):
             yield min(done / max(n_rows, 1), 1.0), batch
             done += batch.num_rows
