@@ -213,10 +213,9 @@ class View {
   // Zooms so that what lies in the middle of the frame stays there.
   zoomBy(factor) {
     const scale = clamp(this.scale * factor, SMALLEST, LARGEST), ratio = scale / this.scale;
-    const edge = (size) => Math.max(0, (this.stage.clientWidth - size) / 2);
-    const from = edge(this.size.width * this.scale), to = edge(this.size.width * scale);
-    const x = this.stage.clientWidth / 2, y = this.stage.clientHeight / 2;
-    this.zoomTo(scale, (this.stage.scrollLeft + x - from) * ratio + to - x, (this.stage.scrollTop + y) * ratio - y);
+    const { scrollLeft, scrollTop, clientWidth, clientHeight } = this.stage;
+    const middle = (place, size) => (place + size / 2) * ratio - size / 2;
+    this.zoomTo(scale, middle(scrollLeft, clientWidth), middle(scrollTop, clientHeight));
   }
 
   remember() {
@@ -303,13 +302,8 @@ class View {
   go(node) {
     this.rove(node);
     node.focus({ preventScroll: true });
-    const frame = this.stage.getBoundingClientRect(), box = node.getBoundingClientRect();
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    this.stage.scrollBy({
-      left: outside(box.left, box.right, frame.left, frame.right),
-      top: outside(box.top, box.bottom, frame.top, frame.bottom),
-      behavior: still ? "instant" : "smooth",
-    });
+    node.scrollIntoView({ block: "nearest", inline: "nearest", behavior: still ? "instant" : "smooth" });
   }
 }
 
@@ -359,12 +353,6 @@ function move(svg, before) {
 function isDark(element) {
   const channels = getComputedStyle(element).backgroundColor.match(/[\d.]+/g)?.map(Number) ?? [255, 255, 255];
   return 0.299 * channels[0] + 0.587 * channels[1] + 0.114 * channels[2] < 128;
-}
-
-// How far to scroll so that [low, high] lies inside [from, to], with a little air.
-function outside(low, high, from, to) {
-  if (low < from) return low - from - 16;
-  return high > to ? Math.min(high - to + 16, low - from) : 0;
 }
 
 function clamp(value, low, high) {

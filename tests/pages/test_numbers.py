@@ -117,16 +117,12 @@ def of_three():
 
 
 @pytest.mark.slow
-def test_the_guarantee_is_that_of_the_person():
+def test_tree_and_plan_count_the_persons_epsilon_beside_guesses_about_the_person(monkeypatch):
+    few = partial(consequences.consequences_steps, epsilons=(0.3, 0.9, 3.0), draws=5)
+    monkeypatch.setattr(consequences, "consequences_steps", few)
     said = shown(opened("tree", rows=of_three(), epsilon="0.9"))
     assert PERSON in said
     assert "(add/remove one row)" not in said
-
-
-@pytest.mark.slow
-def test_plan_counts_the_persons_epsilon_beside_guesses_about_the_person(monkeypatch):
-    few = partial(consequences.consequences_steps, epsilons=(0.3, 0.9, 3.0), draws=5)
-    monkeypatch.setattr(consequences, "consequences_steps", few)
     test = opened("compare", tab=PLAN_TAB, rows=of_three(), epsilon="0.9", wanted="Accuracy → rows")
     assert f"Held fixed: PF-tree, {PERSON}" in shown(test)
     said = shown(after_work(click(test, "Compute the three curves"), plan_tab.CURVES))

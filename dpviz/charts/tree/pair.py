@@ -86,6 +86,6 @@ def pair_sentence(pinned: Side, now: Side) -> str:
         return "Both trees are the same."
     asked = [note for path, note in found.items() if isinstance(now.tree.node(path), Branch)]
     same, changed = asked.count(""), asked.count("changed")
-    kinds = {"are in the pinned tree too": same, "changed": changed, "are different": len(asked) - same - changed}
+    kinds = {"as in the pinned tree": same, "changed": changed, "different": len(asked) - same - changed}
     counts = ", ".join(f"{count} {words}" for words, count in kinds.items() if count)
-    return f"Of {counted(len(asked), 'question')} now, {counts}." if asked else "The tree now asks no question."
+    return f"Of {counted(len(asked), 'question')} now: {counts}." if asked else "The tree now asks no question."

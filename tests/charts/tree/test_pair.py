@@ -50,9 +50,7 @@ def test_nodes_are_the_same_changed_different_or_about_other_rows_and_the_senten
     numbers = [Tree(SCHEMA, NumberLeaf(value)) for value in (700.1, 700.1001, 800.0)]
     assert differences(numbers[0], numbers[1]) == {"": ""}
     assert differences(numbers[0], numbers[2]) == {"": "changed"}
-    assert pair_sentence(side(OLD), side(NEW)) == (
-        "Of 3 questions now, 1 are in the pinned tree too, 1 changed, 1 are different."
-    )
+    assert pair_sentence(side(OLD), side(NEW)) == "Of 3 questions now: 1 as in the pinned tree, 1 changed, 1 different."
     assert pair_sentence(side(OLD), side(OLD)) == "Both trees are the same."
     assert pair_sentence(side(OLD), side(NO)) == "The tree now asks no question."
 
