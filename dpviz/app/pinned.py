@@ -34,13 +34,10 @@ def pin_bar(pinned: Trained | None, trained: Trained, loaded: Loaded) -> None:
     """The buttons."""
     if pinned is None:
         words = "It stays on screen, next to the tree of the next settings."
-        st.button("Pin this tree", icon=":material/push_pin:", help=words, on_click=_pin, args=(loaded, trained))
+        pin = {_KEY: (about(loaded), trained)}
+        st.button("Pin this tree", icon=":material/push_pin:", help=words, on_click=st.session_state.update, args=(pin,))
         return
     st.button("Unpin", icon=":material/close:", on_click=st.session_state.update, args=({_KEY: None},))
-
-
-def _pin(loaded: Loaded, trained: Trained) -> None:
-    st.session_state[_KEY] = (about(loaded), trained)
 
 
 def pinned_now(loaded: Loaded) -> Trained | None:

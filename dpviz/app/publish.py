@@ -197,10 +197,10 @@ def _ask_cap(book: Register, known: DataSet) -> None:
             reason = st.text_input("Why", max_chars=LONGEST_NAME, key=f"publish-why-{key}")
             left, right = st.columns(2)
             name = left.text_input("Who decides", max_chars=LONGEST_NAME, key=f"publish-who-{key}")
-            again = right.text_input("The new cap on ε once more", key=f"publish-again-{key}").strip().replace(",", ".")
+            again = right.number_input("The new cap on ε once more", value=None, format="%g", key=f"publish-again-{key}")
             if not (reason.strip() and name.strip()):
                 why_not = "Raising it takes a reason and a name."
-            elif not _says(again, new):
+            elif again != new:
                 why_not = "Type the new cap on ε once more."
         elif (new, delta) == (known.epsilon_cap, known.delta_cap):
             why_not = "This is the cap there is."
@@ -210,13 +210,6 @@ def _ask_cap(book: Register, known: DataSet) -> None:
             asked = {"epsilon_cap": new, "delta_cap": delta, "reason": reason, "made_by": name}
             _written(lambda: book.change_caps(known.name, **asked), kept="The cap is as it was.")  # type: ignore[arg-type]
         rows_table(cap_rows(book.cap_changes(known.name), known.protects), "Every cap this data set has had.")
-
-
-def _says(text: str, number: float) -> bool:
-    try:
-        return float(text) == number
-    except ValueError:
-        return False
 
 
 # --- the release

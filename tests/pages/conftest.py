@@ -1,12 +1,14 @@
 """What tests of pages rely on."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from dpviz.app import background, table_files, training, widgets
 from dpviz.app.widgets import on_demand
 from dpviz.evaluation import paths
+from dpviz.release.register import Register
 from tests.support.page_fixtures import installed_components, own_threads  # noqa: F401 - fixtures
 
 
@@ -16,6 +18,13 @@ def own_register(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DPVIZ_REGISTER", str(tmp_path_factory.mktemp("register") / "releases.db"))
         yield
+
+
+@pytest.fixture
+def register(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Register:
+    """One of its own for a test."""
+    monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
+    return Register()
 
 
 @pytest.fixture(autouse=True)

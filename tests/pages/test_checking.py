@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -20,13 +19,7 @@ ROWS = b"age,town,y\n" + b"40,north,n\n31,south,p\n" * 617 + b"40,west,n\n" * 77
 COUNTS = {"1399", "1267", "1234", "77", "55", "33", "132"}
 CHECK, DROPPED = "Check against the rows", {"missing": None, "unknown_as": None}
 
-pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(autouse=True)
-def register(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Register:
-    monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
-    return Register()
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("register")]
 
 
 def declared(role: str = "private") -> AppTest:

@@ -42,27 +42,21 @@ def guess(test, option="right"):
     return test
 
 
-class Slider:
-    """A slider of a lesson, as the session and its view hold it."""
-
-    def __init__(self, test, view):
-        self.test, self.key, self.data = test, view.key.removesuffix("-slider"), json.loads(view.proto.json)
-        self.disabled, self.value = self.data["disabled"], self.data["epsilon"]
-
-    def set_value(self, value):
-        self.test.session_state[self.key] = value
-        return self.test
-
-
 def sliders(test):
-    views = test.main.get("bidi_component")
-    return {found.key: found for view in views if view.key.endswith("-slider") for found in [Slider(test, view)]}
+    """What the view of every slider holds, by the key of its value."""
+    views = [view for view in test.main.get("bidi_component") if view.key.endswith("-slider")]
+    return {view.key.removesuffix("-slider"): json.loads(view.proto.json) for view in views}
 
 
-def controls(test):
-    """Everything a lesson's picture follows."""
-    kinds = (sliders(test).values(), test.number_input, test.button_group)
-    return [found for kind in kinds for found in kind if found.key != "lesson"]
+def moved(test, key, value):
+    test.session_state[key] = value
+    return test.run()
+
+
+def are_disabled(test):
+    """Of everything a lesson's picture follows."""
+    widgets = [found for kind in (test.number_input, test.button_group) for found in kind if found.key != "lesson"]
+    return {data["disabled"] for data in sliders(test).values()} | {found.disabled for found in widgets}
 
 
 def charts(test):
@@ -101,10 +95,10 @@ def test_of_two_tables_one_is_ones_own_and_two_missing_rows_double_the_exponent(
 @pytest.mark.slow
 def test_the_tables_that_refute_the_proof_are_shown_from_two_features_on():
     test = guess(lesson_page("Adding up"))
-    sliders(test)["adding.features"].set_value(1).run()
+    moved(test, "adding.features", 1)
     assert "have a chance" not in texts(test)
     before = len(test.dataframe)
-    sliders(test)["adding.features"].set_value(4).run()
+    moved(test, "adding.features", 4)
     assert len(test.dataframe) > before
     assert "**The tree that tells them apart**" in texts(test)
 
@@ -113,7 +107,7 @@ def test_the_step_button_draws_node_after_node_and_stops():
     test = guess(lesson_page("Growing"))
     for step in (1, 2, 3):
         click(test, "Draw the next node")
-        assert sliders(test)["growing.steps"].value == step
+        assert sliders(test)["growing.steps"]["epsilon"] == step
         assert "drawn:" in charts(test)[0].proto.alt
     assert button(test, "Draw the next node").disabled
     assert "One person has paid ε = 2 (add/remove one person) in all." in texts(test)
@@ -133,19 +127,18 @@ def test_a_lesson_asks_before_it_answers_and_opens_on_a_sample_after_it(name):
     assert all(len(table.value) for table in test.dataframe)
     assert test.radio[0].value is None
     assert not [*test.success, *test.info]
-    assert controls(test)
-    assert all(found.disabled for found in controls(test))
+    assert are_disabled(test) == {True}
     assert sample_link(test) == []
     before = charts(test)[0].proto.alt
     guess(test)
     right = lesson.question()
     assert any(value in test.success[0].value for key, value in right.items() if key in ("right", "found", "two"))
     assert charts(test)[0].proto.alt in texts(test)
-    assert not any(found.disabled for found in controls(test))
+    assert are_disabled(test) == {False}
     assert test.session_state[ANSWERED] == {lesson.text}
     assert f"1 of {len(LESSONS)} questions answered" in texts(test)
     for control, value in lesson.asked.items():
-        assert sliders(test)[f"{lesson.text}.{control}"].value == value
+        assert sliders(test)[f"{lesson.text}.{control}"]["epsilon"] == value
         assert charts(test)[0].proto.alt != before
     (link,) = sample_link(test)
     given = dict(parse_qsl(link.query))
@@ -178,7 +171,7 @@ def test_an_address_sets_the_controls_and_nonsense_in_it_gives_the_default(name)
     control, value = MOVED.get(name, ("epsilon", "0.3" if name != "Epsilon" else "2"))
     key = f"{lesson.text}.{control}"
     shown = seen(name, **{key: value})
-    assert f"{sliders(shown)[key].value:g}" == value
+    assert f"{sliders(shown)[key]['epsilon']:g}" == value
     as_it_comes = charts(seen(name))[0].proto.alt
     assert as_it_comes != charts(shown)[0].proto.alt
     for nonsense in ("-1", "x", "99999999999", "", "1e9"):
@@ -193,7 +186,7 @@ def test_a_walk_through_all_lessons_remembers_answers_and_skips():
         assert test.header[0].value == prose.prose(f"learn/{BY_NAME[name].text}", "title")
     assert button(test, "Next").disabled
     click(test, "Skip")
-    assert not any(found.disabled for found in controls(test))
+    assert are_disabled(test) == {False}
     assert not test.success
     assert f"1 of {len(LESSONS)} questions answered" in texts(test)
     click(test, f"Previous: {NAMES[-2]}")

@@ -10,7 +10,6 @@ from dpviz.app.schema_draft import SchemaDraft
 from dpviz.app.state import require_not_private
 from dpviz.errors import DpvizError
 from dpviz.evaluation.simulate import synthetic_rows
-from dpviz.release.register import Register
 from dpviz.table.role import DataRole
 from dpviz.table.schema import CategoricalFeature, NumericFeature, NumericTarget, Schema
 from dpviz.table.sums import of_table
@@ -18,12 +17,7 @@ from tests.support.pages import PAGES, click, in_use, opened, sample_of, texts
 
 NAME = "clinic 2024"
 
-
-@pytest.fixture(autouse=True)
-def register(monkeypatch, tmp_path):
-    """A register of its own for every test."""
-    monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
-    return Register()
+pytestmark = pytest.mark.usefixtures("register")
 
 
 def at_work_on_private_rows() -> AppTest:

@@ -22,7 +22,6 @@ from dpviz.learners import fit
 from dpviz.release import files
 from dpviz.release.export import register_json, register_lines
 from dpviz.release.records import WARNED
-from dpviz.release.register import Register
 from dpviz.table.encode import encode
 from dpviz.table.proposal import propose_schema
 from dpviz.table.raw import RawTable
@@ -48,12 +47,7 @@ from tests.support.tables import schema_of, table
 NAME = "clinic 2024"
 REGISTER = {"publish-view": "Register"}
 
-
-@pytest.fixture(autouse=True)
-def register(monkeypatch, tmp_path):
-    """A register of its own for every test."""
-    monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
-    return Register()
+pytestmark = pytest.mark.usefixtures("register")
 
 
 @pytest.fixture
@@ -120,11 +114,9 @@ def test_a_cap_is_raised_with_a_reason_a_name_and_the_number_once_more(assigned)
     test = opened("publish", DataRole.PRIVATE)
     key = f"{NAME}-1.0-0.0"
     test.number_input(key=f"publish-cap-of-{key}").set_value(50.0).run()
-    assert button(test, "Set this cap").disabled
-    for box, text in (("why", "a second study"), ("who", "the owner"), ("again", "5")):
-        test.text_input(key=f"publish-{box}-{key}").set_value(text).run()
+    for box, typed in (("why", "a second study"), ("who", "the owner"), ("again", 5.0), ("again", 50.0)):
         assert button(test, "Set this cap").disabled
-    test.text_input(key=f"publish-again-{key}").set_value("50").run()
+        (test.number_input if box == "again" else test.text_input)(key=f"publish-{box}-{key}").set_value(typed).run()
     button(test, "Set this cap").click().run()
     assert "cap ε = 50 (add/remove one row)" in shown(test)
     changes = [(it.epsilon_cap, it.made_by, it.reason) for it in assigned.cap_changes(NAME)]

@@ -10,7 +10,6 @@ import dpviz
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import UnsupportedModel
 from dpviz.release import files
-from dpviz.release.register import Register
 from dpviz.table.role import DataRole
 from tests.support.pages import PAGES, in_use, said_in_boxes, shown, texts, unfolded, whole_app
 from tests.support.release_rows import OF_PATIENTS, publish, requested, small_rows
@@ -20,18 +19,16 @@ OF_THREE = small_rows(schema=OF_PATIENTS)
 
 
 @pytest.fixture
-def register(monkeypatch, tmp_path):
+def kept(register):
     """Two releases, one of them interrupted, a raised cap and a look."""
-    monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
-    found = Register()
-    found.declare(NAME, epsilon_cap=1.0, unit="one patient", rows_per_unit=3)
-    found.assign("f", NAME)
+    register.declare(NAME, epsilon_cap=1.0, unit="one patient", rows_per_unit=3)
+    register.assign("f", NAME)
     for token, epsilon in (("a", 0.25), ("b", 0.5)):
         how = {"learner": "pf-tree", "settings": {}, "loss": PrivacyLoss(epsilon), "file": Path("/nowhere/x.json")}
-        found.start(NAME, token=token, fingerprint="f", **how)
-    found.change_caps(NAME, epsilon_cap=1.5, reason="a second study", made_by="the officer")
-    found.note_use("f", what="tree", learner="pf-tree", settings={}, times=7)
-    return found
+        register.start(NAME, token=token, fingerprint="f", **how)
+    register.change_caps(NAME, epsilon_cap=1.5, reason="a second study", made_by="the officer")
+    register.note_use("f", what="tree", learner="pf-tree", settings={}, times=7)
+    return register
 
 
 def opened(view: str = "Register") -> AppTest:
@@ -41,16 +38,14 @@ def opened(view: str = "Register") -> AppTest:
 
 
 @pytest.fixture
-def book(monkeypatch, tmp_path):
+def book(register):
     """A register of small rows without a release."""
-    monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
-    found = Register()
-    found.declare(NAME, epsilon_cap=1.0, unit="one patient", rows_per_unit=3)
-    found.assign(OF_THREE.identity, NAME)
-    return found
+    register.declare(NAME, epsilon_cap=1.0, unit="one patient", rows_per_unit=3)
+    register.assign(OF_THREE.identity, NAME)
+    return register
 
 
-def test_it_shows_data_sets_caps_releases_and_looks_without_the_rows(register):
+def test_it_shows_data_sets_caps_releases_and_looks_without_the_rows(kept):
     test = opened()
     said = shown(test)
     assert "Every ε: add/remove one patient, up to 3 rows." in said
@@ -88,7 +83,7 @@ def test_a_released_file_is_checked_without_rows_under_a_line_that_names_it(book
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["pf-tree", "pf-forest", "privatree"])
-def test_a_simulation_is_drawn_and_asked_about_one_person_and_its_verdict_is_ours(register, name):
+def test_a_simulation_is_drawn_and_asked_about_one_person_and_its_verdict_is_ours(kept, name):
     few = {"trees": 4} if name == "pf-forest" else {}
     result = dpviz.fit(name, in_use(DataRole.SIMULATED).data, epsilon=1.0, max_depth=3, seed=3, **few)
     document = json.loads(result.to_json())
@@ -103,9 +98,9 @@ def test_a_simulation_is_drawn_and_asked_about_one_person_and_its_verdict_is_our
 
 
 def test_a_register_that_is_not_as_it_was_written_is_said_in_red_and_an_empty_one_says_where_it_begins(
-    register, monkeypatch, tmp_path
+    kept, monkeypatch, tmp_path
 ):
-    files.keep_counter(register.path, 10**6)
+    files.keep_counter(kept.path, 10**6)
     assert ("error", True) in [(kind, "The latest entry is missing" in said) for kind, said in said_in_boxes(opened())]
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "other.db"))
     said = texts(opened())

@@ -501,17 +501,6 @@ def maps(test: AppTest) -> list[str]:
 
 
 @pytest.mark.slow
-def test_a_point_of_a_line_for_two_shares_can_be_used():
-    test = map_page("privatree-corrected")
-    (point,) = (words for words in test.selectbox(key="lab-map-point").options if words.startswith("levels (30%)"))
-    test.selectbox(key="lab-map-point").select(point).run()
-    click(test, "Use these shares")
-    assert [test.number_input(key=f"privatree-corrected.shares.{part}").value for part in ("node", "leaf")] == [30.0, 70.0]
-    plan = tree_on_screen(test).result.plan
-    assert plan.of("leaf", plan.depth) == pytest.approx(0.7 * plan.epsilon)
-
-
-@pytest.mark.slow
 def test_shares_of_levels_fix_the_depth_and_do_not_make_the_map_stale_which_another_epsilon_does():
     test = map_page("pf-tree", epsilon="0.5")
     (found,) = values_in(test, split_view.MAP)

@@ -212,16 +212,15 @@ def least_widths(tree: Tree, marks: Iterable[str], probability: str) -> Least:
     name = max((text_width(visible(name) + probability, TEXT, bold=True) for name in names), default=0.0)
     mark = max((text_width(visible(mark), SMALL) + 6 for mark in marks if mark), default=0.0)
     card = side + min(WIDEST_LEAF, 2 * PADDING + SWATCH + 6 + name) + min(WIDEST_MARK, mark)
-    beside = min(WIDEST_MARK, mark)
-    rules = (rule_parts(tree.schema, rule) for rule in {one.node.rule for one in tree.nodes() if isinstance(one.node, Branch)})
-    questions = [text_width(title, TEXT, bold=True) + text_width(f" {condition}", TEXT) for title, condition in rules]
-    row = 2 * PADDING + SIDE_WIDTH + max(questions, default=0.0) + beside
-    wanted = {}  # of a card that holds its name beside the mark, and the whole condition below
+    beside, widest, wanted = min(WIDEST_MARK, mark), 0.0, {}
     for placed in tree.nodes():
         if isinstance(placed.node, Branch):
             title, condition = rule_parts(tree.schema, placed.node.rule)
-            widest = max(text_width(title, TEXT, bold=True) + beside, text_width(condition, TEXT) + 2)
-            wanted[placed.path] = min(WIDEST_WANTED, 2 * PADDING + widest)
+            name = text_width(title, TEXT, bold=True)
+            widest = max(widest, name + text_width(f" {condition}", TEXT))
+            in_card = max(name + beside, text_width(condition, TEXT) + 2)  # its name beside the mark, the condition below
+            wanted[placed.path] = min(WIDEST_WANTED, 2 * PADDING + in_card)
+    row = 2 * PADDING + SIDE_WIDTH + widest + beside
     least_row = max(CARD_WIDTH, min(WIDEST_ROW, row))
     return Least(max(CARD_WIDTH, card), least_row, wanted_row=min(WIDEST_WANTED, row), wanted=wanted)
 
