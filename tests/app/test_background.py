@@ -241,26 +241,11 @@ class Rerun(Exception):
     """The page is to be drawn again."""
 
 
-class Screen:
-    """What `watch` draws on; it keeps (pause, function) of every fragment of the last run."""
-
-    def __init__(self) -> None:
-        self.fragments: list[tuple[float, Callable[..., None]]] = []
-        self.container = self.progress = MagicMock()
-        self.session_state: dict[str, Any] = {}
-
-    def fragment(self, run_every: float) -> Callable[[Callable[..., None]], Callable[..., None]]:
-        return lambda function: self.fragments.append((run_every, function)) or function
-
-    def button(self, *_: Any, **__: Any) -> bool:
-        return False
-
-    def rerun(self) -> None:
-        raise Rerun
-
-
 def test_news_has_the_page_drawn_again_at_once_drawings_come_less_often_and_at_end_only_the_end(monkeypatch, gate):
-    screen, drawn = Screen(), list[int]()
+    drawn, fragments = list[int](), list[tuple[float, Callable[..., None]]]()
+    screen = MagicMock(session_state={}, button=lambda *_, **__: False)
+    screen.rerun.side_effect = Rerun
+    screen.fragment = lambda run_every: lambda function: fragments.append((run_every, function)) or function
     monkeypatch.setattr(background, "while_connected", lambda name, work: work)
     monkeypatch.setattr(background, "st", screen)
     gates = [gate(number) for number in range(3)]
@@ -268,9 +253,9 @@ def test_news_has_the_page_drawn_again_at_once_drawings_come_less_often_and_at_e
     start(task)
 
     def watched(**how: Any) -> tuple[float, Callable[[], None]]:
-        screen.fragments.clear()
+        fragments.clear()
         background.watch(task, "Computing", **how)
-        return screen.fragments[0]
+        return fragments[0]
 
     how: dict[str, Any] = {"render": lambda status: drawn.append(len(status.values))}
     assert gates[0].began.wait(SOON)

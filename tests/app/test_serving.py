@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -69,28 +70,35 @@ FOREIGN = [
 ]
 
 
-def asked(
-    headers: Iterable[tuple[str, str]], public: str | None, kind: str, method: str = "GET", path: str = "/"
-) -> tuple[list[Any], list[Any]]:
-    """(scopes that reach Streamlit, messages that are answered)."""
-    reached: list[Any] = []
+def answers(
+    app: Any, headers: Iterable[tuple[str, str]] = (), *, kind: str = "http", method: str = "GET", path: str = "/"
+) -> Any:
+    """The messages with which an ASGI application answers, also where it fails."""
     sent: list[Any] = []
 
-    async def streamlit(scope: Any, receive: Any, send: Any) -> None:
-        reached.append(scope)
-        await send({"type": "websocket.accept"} if kind == "websocket" else {"type": "http.response.start", "status": 200})
-
     async def receive() -> Any:
+        await (asyncio.sleep(0) if kind == "websocket" else asyncio.Event().wait())  # nobody goes away
         return {"type": f"{kind}.connect"}
 
     async def send(message: Any) -> None:
         sent.append(message)
 
-    scope = {"type": kind, "path": path, "headers": [(name.encode(), value.encode()) for name, value in headers]}
-    if kind == "http":
-        scope["method"] = method
-    asyncio.run(OnlyHere(streamlit, public)(scope, receive, send))
-    return reached, sent
+    scope = {"type": kind, "path": path, "root_path": "", "query_string": b""}
+    scope |= {"headers": [(name.encode(), value.encode()) for name, value in headers]}
+    with suppress(RuntimeError):
+        asyncio.run(app(scope | ({"method": method} if kind == "http" else {}), receive, send))
+    return sent
+
+
+def asked(headers: Iterable[tuple[str, str]], public: str | None, kind: str, **how: str) -> tuple[list[Any], list[Any]]:
+    """(scopes that reach Streamlit, messages that are answered)."""
+    reached: list[Any] = []
+
+    async def streamlit(scope: Any, receive: Any, send: Any) -> None:
+        reached.append(scope)
+        await send({"type": "websocket.accept"} if kind == "websocket" else {"type": "http.response.start", "status": 200})
+
+    return reached, answers(OnlyHere(streamlit, public), headers, kind=kind, **how)
 
 
 def is_unframed(message: Any) -> bool:
@@ -112,7 +120,7 @@ def test_our_own_page_and_a_link_elsewhere_reach_streamlit_without_an_origin_to_
         assert is_unframed(start)
     link = [("host", "localhost:8501"), *LINK.items()]
     assert bool(asked(link, None, kind)[0]) == (kind == "http")
-    assert not asked(link, None, kind, "POST")[0]
+    assert not asked(link, None, kind, method="POST")[0]
 
 
 @pytest.mark.parametrize("twice", [("host", "evil.example"), ("sec-fetch-site", "cross-site"), ("sec-fetch-dest", "iframe")])
@@ -123,29 +131,13 @@ def test_two_values_at_once_are_as_good_as_the_worse_and_nobody_says_that_they_w
     assert not asked([*first, twice], None, "http")[0]
 
 
-def test_an_answer_to_what_fails_forbids_frames_and_says_nothing_of_it(monkeypatch):
-    made: list[Any] = []
-    sent: list[Any] = []
-
+def test_an_answer_to_what_fails_forbids_frames_and_says_nothing_of_it():
     async def failing(request: Any) -> None:
         raise RuntimeError("a private cell")
 
-    class Pages(Starlette):
-        def __init__(self, script: str, *, routes: Any, **how: Any) -> None:
-            super().__init__(routes=[Route("/", failing), *routes], **how)
-
-        def run(self, *, config: Any) -> None:
-            made.append(self)
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    monkeypatch.setattr(serving, "App", Pages)
-    serving.serve("app.py", None, {})
-    scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": [(b"host", b"localhost")]}
-    with pytest.raises(RuntimeError):
-        asyncio.run(made[0](scope, None, send))
-    start, body = sent
+    checked = serving.checked_requests()
+    app = Starlette(routes=[Route("/", failing), *checked.pop("routes")], **checked)
+    start, body = answers(app, [("host", "localhost")])
     assert start["status"] == 500
     assert is_unframed(start)
     assert b"private" not in body["body"]
@@ -226,17 +218,8 @@ def test_the_environment_sets_what_streamlit_s_own_command_line_reads_from_it(mo
 
 def documentation(path: str) -> tuple[int, bytes]:
     """Status and body of a page of it."""
-    sent: list[Any] = []
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    async def receive() -> Any:
-        await asyncio.Event().wait()  # nobody goes away
-
-    scope = {"type": "http", "method": "GET", "path": path, "root_path": "", "query_string": b"", "headers": []}
-    asyncio.run(Router(routes=serving.checked_requests()["routes"])(scope, receive, send))
-    return sent[0]["status"], b"".join(message.get("body", b"") for message in sent)
+    start, *bodies = answers(Router(routes=serving.checked_requests()["routes"]), path=path)
+    return start["status"], b"".join(message.get("body", b"") for message in bodies)
 
 
 def test_help_is_the_documentation_or_how_to_build_it_and_nothing_for_a_class(tmp_path, monkeypatch):
