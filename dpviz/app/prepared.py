@@ -28,8 +28,7 @@ class Prepared:
     `revision` counts drafts put in from outside (a new table, a schema file, values read from the data), so that widgets
     know when to start afresh; `problem` is the last one of choosing a table; `left_out` says which columns filling in left out,
     and why, `aside` what of a codebook was not taken. `looked` is the last draft that remembers a look at private rows, `checked`
-    the schema last checked against the rows, what encoding did and what was doubtful. `delivered` is the draft that came with a
-    sample.
+    the schema last checked against the rows, what encoding did and what was doubtful.
     """
 
     role: DataRole
@@ -41,14 +40,13 @@ class Prepared:
     problem: DpvizError | None = None
     left_out: tuple[tuple[str, str], ...] = ()
     aside: str = ""
-    delivered: SchemaDraft | None = None
     looked: SchemaDraft | None = None
     checked: tuple[Schema, EncodingReport | None, tuple[str, ...]] | None = None
 
     def choose(self, title: str, table: RawTable, draft: SchemaDraft, *, sample: str | None = None) -> None:
         """Work on another table."""
         self.title, self.table, self.sample, self.problem, self.left_out, self.aside = title, table, sample, None, (), ""
-        self.delivered, self.checked = draft if sample else None, None
+        self.checked = None
         self.replace_draft(draft)
 
     def replace_draft(self, draft: SchemaDraft) -> None:
@@ -88,7 +86,7 @@ def prepared() -> Prepared:
     if _PREPARED not in st.session_state:
         now = loaded()
         draft = SchemaDraft.of(now.schema, now.table.names, person=now.person)
-        st.session_state[_PREPARED] = Prepared(now.role, now.title, now.sample, now.table, draft, delivered=draft)
+        st.session_state[_PREPARED] = Prepared(now.role, now.title, now.sample, now.table, draft)
     return st.session_state[_PREPARED]
 
 

@@ -273,7 +273,7 @@ def missing_text(draft: SchemaDraft) -> str:
 
 def ask_schema_file(work: Prepared) -> None:
     """Upload or download the schema, as JSON where it is finished, or as a codebook."""
-    is_own = work.draft is not None and work.delivered is None  # nobody has described these columns yet
+    is_own = work.draft is not None and work.sample is None  # nobody has described these columns yet
     with st.expander("Codebook or schema as a file", is_own, icon=":material/description:"):
         words = "Where a codebook lists “m = male”, the code m becomes the category, because that is what the cells contain."
         options = {"type": ["json", "csv"], "max_upload_size": _MOST_MEGABYTES, "help": words}
