@@ -64,19 +64,14 @@ def take_epsilon(key: str) -> None:
 def epsilon_in_use() -> float:
     """The epsilon of this session; in a new one that of the address, where it names one, which then keeps it."""
     if _KEY not in st.session_state:
-        st.session_state[_KEY] = epsilon_of(st.query_params.get(_KEY, "")) or FIRST
+        try:
+            named = float(st.query_params.get(_KEY, FIRST))
+        except ValueError:
+            named = FIRST
+        st.session_state[_KEY] = named if LEAST <= named <= MOST else FIRST
     epsilon: float = st.session_state[_KEY]
     if epsilon == FIRST:
         st.query_params.pop(_KEY, None)
     elif st.query_params.get(_KEY) != f"{epsilon:g}":
         st.query_params[_KEY] = f"{epsilon:g}"
     return epsilon
-
-
-def epsilon_of(text: str) -> float | None:
-    """The epsilon that an address names; None where that is none."""
-    try:
-        epsilon = float(text)
-    except ValueError:
-        return None
-    return epsilon if LEAST <= epsilon <= MOST else None

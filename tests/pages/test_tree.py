@@ -208,10 +208,11 @@ def test_another_draw_is_another_tree_which_the_address_names_only_where_rows_ma
 
 
 @pytest.mark.slow
-def test_a_missing_row_count_is_explained_and_the_last_tree_stays_if_there_is_one():
-    schema = replace(in_use(DataRole.SIMULATED).schema, n_public=None)
+@pytest.mark.parametrize("role", [DataRole.SIMULATED, DataRole.PRIVATE])
+def test_a_missing_row_count_is_explained_and_the_last_tree_stays_if_there_is_one(role):
+    schema = replace(in_use(role).schema, n_public=None)
     for depth in ("2", "auto"):
-        test = opened("tree", schema=schema, depth=depth)
+        test = opened("tree", role, schema=schema, depth=depth)
         good = tree_on_screen(test) if depth == "2" else None
         test.selectbox(key="depth").set_value("auto").run()
         ((_, problem),) = [(kind, text) for kind, text in said_in_boxes(test) if kind == "error"]
