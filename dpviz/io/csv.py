@@ -26,16 +26,7 @@ import numpy as np
 from dpviz.errors import TableError
 from dpviz.io.limits import require_rows
 from dpviz.io.options import ReadOptions
-from dpviz.io.text import (
-    LINES_AT_ONCE,
-    LONGEST_LINE,
-    UNREADABLE,
-    UTF8_MARK,
-    checked_encoding,
-    encoding_of,
-    lines_of,
-    plain_text,
-)
+from dpviz.io.text import LINES_AT_ONCE, LONGEST_LINE, UNREADABLE, UTF8_MARK, checked_encoding, encoding_of, lines_of, plain_text
 from dpviz.table.cells import MARKS_OF, Marks, clean, parse_numbers
 from dpviz.table.columns import Column
 from dpviz.table.notes import Doubt

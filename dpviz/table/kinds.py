@@ -62,22 +62,13 @@ _TIME = r"(?:[0-9]+ days?,? )?[0-9]{1,2}:[0-9]{2}.*"
 #: (kind, pattern of its texts, in small letters) of what is no number; the first that fits counts.
 _OF_NUMBERS = [
     (_PERCENTAGE, r"(?=.*[0-9]).*(?:[%‰]|percent|prozent|\bpct\b).*"),
-    (
-        _AMOUNT,
-        rf"(?=.*[0-9])(?:.*[$€£¥₹₽₩₺₫₴₦₪฿¢].*|.*(?<![^\W\d_])(?:{_CURRENCIES})(?![^\W\d_]).*)",
-    ),
+    (_AMOUNT, rf"(?=.*[0-9])(?:.*[$€£¥₹₽₩₺₫₴₦₪฿¢].*|.*(?<![^\W\d_])(?:{_CURRENCIES})(?![^\W\d_]).*)"),
     (_BRACKETS, rf"[-−]?\(\s*{_NUMBER}\s*\)|{_NUMBER}\s*[-−]"),
     _WITH_MONTH,
     (_PART_OF_DATE, _IN_YEAR),
     (_TIMED, rf"[0-9]{{1,4}}([-./])[0-9]{{1,2}}\1[0-9]{{2,4}}(?:[t ,].*)?|{_TIME}"),
-    (
-        "a range",
-        rf"(?:between |from |von |zwischen |de )?{_NUMBER}\s*(?:[-–—~]|\.\.+|…|to|bis|and|und|à|a)\s*{_NUMBER}{_TAIL}",
-    ),
-    (
-        "a number below or above a limit",
-        rf"(?:{_ABOVE})\.?\s*{_NUMBER}{_TAIL}|{_NUMBER}\s*(?:[^\W\d_]+\s+)?(?:{_BEYOND})",
-    ),
+    ("a range", rf"(?:between |from |von |zwischen |de )?{_NUMBER}\s*(?:[-–—~]|\.\.+|…|to|bis|and|und|à|a)\s*{_NUMBER}{_TAIL}"),
+    ("a number below or above a limit", rf"(?:{_ABOVE})\.?\s*{_NUMBER}{_TAIL}|{_NUMBER}\s*(?:[^\W\d_]+\s+)?(?:{_BEYOND})"),
     (_QUOTED, rf"=?['\"“”„‘’`´]\s*{_NUMBER}\s*['\"“”„‘’`´]?"),
     (_DIGITS, "[-+]?0x[0-9a-f]+"),
     (TWO_WAYS, r"[-+−]?[0-9.,'’ \u2009\u202f]*[0-9][0-9.,'’ \u2009\u202f]*"),

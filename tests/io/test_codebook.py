@@ -225,12 +225,7 @@ def test_lists_that_are_written_are_read_again(values, pairs):
     assert groups_in(groups_text(pairs)) == tuple(pairs)
 
 
-DOUBTED = {
-    "male/female": "one category alone",
-    "18-25; 26-35; 36+": "",
-    "1 = male; 2 = female": "",
-    "<=50K; >50K": "",
-}
+DOUBTED = {"male/female": "one category alone", "18-25; 26-35; 36+": "", "1 = male; 2 = female": "", "<=50K; >50K": ""}
 
 
 def test_a_list_that_may_be_meant_otherwise_is_doubted():

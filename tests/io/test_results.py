@@ -5,16 +5,7 @@ import json
 import pytest
 
 import dpviz
-from dpviz.accounting.events import (
-    BoundedRange,
-    Parallel,
-    PureDP,
-    RandomPartition,
-    Sequential,
-    Step,
-    placed_steps,
-    walk,
-)
+from dpviz.accounting.events import BoundedRange, Parallel, PureDP, RandomPartition, Sequential, Step, placed_steps, walk
 from dpviz.accounting.ledger import Ledger, ledger_entries, ledger_from
 from dpviz.errors import DocumentError, DpvizError, UnsupportedModel
 from dpviz.io.exports.contract import ExportInput
