@@ -109,19 +109,13 @@ def encode(rows: Any, schema: Schema, *, person: str | None = None, rows_per_per
     ParameterError
         `rows_per_person` is given without a person column, contradicts the schema, or is no whole number above 0.
     """
-    data = encode_quietly(rows, schema, person=person, rows_per_person=rows_per_person)
-    warn_of(data.report.unread if data.report else (), stacklevel=3)
-    return data
-
-
-def encode_quietly(rows: Any, schema: Schema, *, person: str | None = None, rows_per_person: int | None = None) -> EncodedDataset:
-    """As `encode`; cells that cannot be read stand in the report and are not warned of, for the rows may be some of many."""
     require_schema(schema)
     schema, person, rows_per_person = limit_of(schema, person, rows_per_person)
     table = table_of(rows, [*schema.feature_names, schema.target.name, *([] if person is None else [person])])
-    table = table.with_decimal(schema.decimal)
-    warn_of_marks(table, (*schema.features, schema.target))
-    return _data_set(table, schema, person=person, rows_per_person=rows_per_person)
+    warn_of_marks(table.with_decimal(schema.decimal), (*schema.features, schema.target))
+    data = encode_part(table, schema, person=person, rows_per_person=rows_per_person)
+    warn_of(data.report.unread if data.report else (), stacklevel=3)
+    return data
 
 
 def warn_of_marks(table: RawTable, columns: Sequence[Feature | Target]) -> None:
@@ -195,21 +189,17 @@ def _kind_and_words(declared: Feature | Target) -> tuple[Kind, tuple[str, str]]:
 
 
 def encode_part(
-    table: RawTable, schema: Schema, candidates: Sequence[FeatureCandidates] = (), person: str | None = None
-) -> EncodedDataset:
-    """As `encode`, of some rows of a table, of which no person's are chosen: `persons` are places among the `value_texts` of that
-    column. With `candidates` the bin of every value takes its place: what `bin_column` makes of it.
-    """
-    return _data_set(table.with_decimal(schema.decimal), schema, candidates, person)
-
-
-def _data_set(
     table: RawTable,
     schema: Schema,
     candidates: Sequence[FeatureCandidates] = (),
     person: str | None = None,
     rows_per_person: int | None = None,
 ) -> EncodedDataset:
+    """As `encode`, of some rows of a table, without a warning. With `candidates` the bin of every value takes its place: what
+    `bin_column` makes of it. Without `rows_per_person` no rows of a person are chosen: `persons` are places among the
+    `value_texts` of that column.
+    """
+    table = table.with_decimal(schema.decimal)
     columns = _encode_columns(table, (*schema.features, schema.target), candidates)
     unread, kept, persons = list(_unread(table, columns, schema)), np.ones(table.n_rows, dtype=bool), None
     sums = [_sum(table, column) for column in columns]

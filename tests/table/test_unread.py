@@ -15,7 +15,7 @@ from dpviz.__main__ import main
 from dpviz.errors import ReadingWarning
 from dpviz.table.cells import UNREADABLE, number_of
 from dpviz.table.dates import DateFeature
-from dpviz.table.encode import encode_new, encode_quietly
+from dpviz.table.encode import encode_new, encode_part
 from dpviz.table.kinds import kind_beside_categories, kind_beside_dates, kind_beside_numbers
 from dpviz.table.notes import Interface, Unread, said
 from dpviz.table.raw import table_of
@@ -132,7 +132,7 @@ def test_the_command_line_and_the_page_say_it_in_the_same_words_also_of_rows_in_
     (tmp_path / "rows.csv").write_bytes(TEXT)
     (tmp_path / "schema.json").write_text(SCHEMA.to_json())
     words = doubts_of(lambda: dpviz.encode(TEXT, SCHEMA))
-    report = encode_quietly(TEXT, SCHEMA).report
+    report = encode_part(table_of(TEXT), SCHEMA).report
     assert report is not None
     assert [said(note, Interface.SCREEN) for note in report.unread] == words
     model = dpviz.fit("pf-tree", TEXT, schema=SCHEMA, epsilon=1, seed=0)
