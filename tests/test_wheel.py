@@ -149,17 +149,6 @@ def test_its_tables_are_those_of_the_clone(run: Run, tmp_path: Path, command: st
     assert (tmp_path / "installed.csv").read_bytes() == (tmp_path / "clone.csv").read_bytes()
 
 
-def test_a_tree_is_released_and_booked(run: Run) -> None:
-    rows = [bundled("data/clinic.csv.gz"), "--schema", bundled("data/clinic.schema.json")]
-    unit = ("--unit", "one patient", "--rows-per-unit", "1")
-    assert run("dpviz", "register", "declare", "stays", "--epsilon-cap", "1", *unit, "--register", "own.db").returncode == 0
-    words = [*rows, "--epsilon", "0.5", "--data-set", "stays", "--add-rows", "--register", "own.db", "--out", "release.json"]
-    done = run("dpviz", "train", *words)
-    assert done.returncode == 0, done.stderr
-    listed = run("dpviz", "register", "list", "--register", "own.db", "--out", "register.json")
-    assert listed.returncode == 0, listed.stderr
-
-
 def test_a_dataframe_goes_in_and_pictures_predictions_and_a_release_come_out(run: Run, tmp_path: Path) -> None:
     """And the document is the one of the clone, from the same rows in any form."""
     pd.DataFrame(ROWS).to_json(tmp_path / "rows.json")

@@ -60,9 +60,13 @@ def visit(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Callable[..
 
 
 @pytest.fixture
-def page(visit: Callable[..., Any]) -> Any:
-    """A page of a session of its own, high enough for everything to be in view."""
-    return visit(viewport={"width": 1440, "height": 2400}).new_page()
+def page(visit: Callable[..., Any]) -> Iterator[Any]:
+    """A page of a session of its own, high enough for everything to be in view, which asks no other computer."""
+    asked: list[str] = []
+    opened = visit(viewport={"width": 1440, "height": 2400}).new_page()
+    opened.on("request", lambda request: asked.append(request.url))
+    yield opened
+    assert [url for url in asked if url.startswith("http") and "//localhost" not in url] == []
 
 
 @pytest.fixture(scope="session")

@@ -26,13 +26,14 @@ WARD = Schema(
 )
 
 
-def wide() -> bytes:
-    """Two columns of 100 tell the class."""
+def wide(target: str) -> bytes:
+    """Two columns of 100 tell the class, or a cost that is small for most and large for a few."""
     rng = np.random.default_rng(0)
     cells = rng.normal(size=(5000, 100)).round(2)
-    ill = cells[:, 0] + cells[:, 1] / 2 + rng.normal(size=5000) > 0
-    lines = (f"{','.join(map(str, row))},{'ill' if is_ill else 'well'}" for row, is_ill in zip(cells, ill, strict=True))
-    return "\n".join([",".join([*(f"m{place}" for place in range(100)), "state"]), *lines]).encode()
+    score = cells[:, 0] + cells[:, 1] / 2 + rng.normal(size=5000)
+    told = np.where(score > 0, "ill", "well") if target == "state" else np.exp(4 + score).round(2)
+    lines = (f"{','.join(map(str, row))},{cell}" for row, cell in zip(cells, told.tolist(), strict=True))
+    return "\n".join([",".join([*(f"m{place}" for place in range(100)), target]), *lines]).encode()
 
 
 def few() -> bytes:
@@ -43,24 +44,15 @@ def few() -> bytes:
     return "\n".join(["age,stays,ward,outcome", *lines]).encode()
 
 
-def skewed() -> bytes:
-    """Two columns of 100 tell a cost that is small for most and large for a few."""
-    rng = np.random.default_rng(0)
-    cells = rng.normal(size=(5000, 100)).round(2)
-    cost = np.exp(4 + cells[:, 0] + cells[:, 1] / 2 + rng.normal(size=5000)).round(2)
-    lines = (f"{','.join(map(str, row))},{number}" for row, number in zip(cells, cost, strict=True))
-    return "\n".join([",".join([*(f"m{place}" for place in range(100)), "cost"]), *lines]).encode()
-
-
 def use(name: str) -> None:
     """Put the table of this name into use."""
     if name == "wide":
-        table = read_table(wide(), name="wide")
+        table = read_table(wide("state"), name="wide")
         state.use(DataRole.SIMULATED, "Wide", table, propose_schema(table, "state").declare(n_public=5000))
     elif name == "few":
         state.use(DataRole.SIMULATED, "Few", read_table(few(), name="few"), WARD.declare(n_public=60))
     elif name == "skewed":
-        table = read_table(skewed(), name="skewed")
+        table = read_table(wide("cost"), name="skewed")
         schema = propose_schema(table, "cost").declare(n_public=5000).declare("cost", low=0, high=5000)
         state.use(DataRole.SIMULATED, "Skewed", table, schema)
     else:

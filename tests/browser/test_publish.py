@@ -126,8 +126,6 @@ def nothing_is_filled_in_about_persons(page: Any) -> None:
 
 
 def test_private_rows_from_declaring_to_the_cap(page: Any, app: str, patients: tuple[Path, Path]) -> None:
-    outside: list[str] = []
-    page.on("request", lambda request: outside.append(request.url) if "//localhost" not in request.url else None)
     use_private(page, app, *patients)
     looks = len(Register().uncovered_uses())
     go(page, "Tree")
@@ -162,4 +160,3 @@ def test_private_rows_from_declaring_to_the_cap(page: Any, app: str, patients: t
     cap_is_not_raised_by_a_click(page)
     role_is_not_lowered_by_a_click(page)
     assert "patients" not in page.url
-    assert [url for url in outside if url.startswith("http")] == []

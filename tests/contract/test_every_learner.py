@@ -425,14 +425,6 @@ def test_what_was_read_from_the_data_is_disclosed():
         assert disclosed >= of_features | of_target | {("schema-n_public", "n_public")}
 
 
-def test_a_learner_explains_itself():
-    for name in EVERY:
-        spec, claim = get_learner(name), fitted(case_of(name)).claim
-        assert all(text.strip() for text in (spec.title, spec.idea, spec.citation, claim.source)), name
-        assert claim.because.endswith("."), name
-        assert spec.is_baseline == (spec.role != "private"), name
-
-
 # --- What shared code promises, once per kind of model
 
 

@@ -34,6 +34,14 @@ from dpviz.privacy.uniform import SecretKeys, UniformChoice, UniformPoint
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema
 
+# --- two runs that see the same outcomes
+
+# Both runs stop at every draw. The outcome is the one that tells their inputs apart best, by the mechanism's own law; both get it
+# and go on. Given the same outcomes they must ask the same questions, and the log ratios of the outcomes add up to the log ratio
+# of everything that was released. That sum is exact, so the ledger must cover it. Random assignments of rows (which tree, which
+# round, which part) are the same for the rows that both runs have: every row goes to the first tree and grows it; the last rows,
+# which only one of them has, go to the part that is asked for.
+
 #: Noisy numbers are taken this many standard deviations away, where counts are large and no tree stops early.
 FAR = 30.0
 
@@ -274,6 +282,8 @@ def _log_density(mechanism: ObjectivePerturbation, rows: Any, f: np.ndarray) -> 
     curvature = (x.T * (chance * (1 - chance))) @ x + mechanism.penalty_used * np.eye(x.shape[1])
     return float(-mechanism.beta * np.linalg.norm(noise) + np.linalg.slogdet(curvature)[1])
 
+
+# --- neighbours
 
 Row = tuple[int, int, int]
 #: (rows of the smaller data set, how often each; the row added). The third row spoils a single candidate.

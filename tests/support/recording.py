@@ -3,20 +3,17 @@
 from dpviz.privacy.source import Simulation
 
 
-class Recording:
-    """A source that draws like Simulation(seed) and remembers what it was asked and what it gave."""
+class Recording(Simulation):
+    """Draws like Simulation(seed), wherever a node is, and remembers what it was asked and what it gave."""
 
-    name = "simulation"
-
-    def __init__(self, seed: int) -> None:
-        self.seed = seed
+    def __init__(self, seed):
+        super().__init__(seed)
         self.draws = []
-        self._inner = Simulation(seed)
 
     def enter(self, place):
         pass
 
     def draw(self, mechanism, values):
-        drawn = self._inner.draw(mechanism, values)
+        drawn = super().draw(mechanism, values)
         self.draws.append((mechanism, values, drawn))
         return drawn
