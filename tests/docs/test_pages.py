@@ -1,13 +1,20 @@
-"""What README and the documentation say is true: every block runs, every link leads somewhere, every name has its entry."""
+"""README and the documentation are true: blocks run, links lead somewhere, names have entries, tables are those measured."""
 
 from __future__ import annotations
 
+import contextlib
+import csv
 import inspect
+import io
 import json
 import os
 import re
+import shlex
 import shutil
+import tomllib
 from argparse import _SubParsersAction
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -15,14 +22,60 @@ import pytest
 import dpviz
 import dpviz.errors
 from benchmarks import mutants
+from benchmarks.learners import learners_page
 from docs import build, generated
-from dpviz.__main__ import parser
+from dpviz.__main__ import main, parser
 from dpviz.cli import COMMANDS
+from dpviz.evaluation.audit.verdicts import stored_run
 from dpviz.installation import bundled
+from dpviz.learners import LEARNERS
 from dpviz.learners.catalogue import parameters, registry
+from dpviz.learners.native import pf_tree
 from dpviz.results.exports import forms
-from tests.support.pages_of_docs import PAGES, README, blocks, run
 from tests.support.paths import ROOT
+
+PAGES = sorted(path for path in (ROOT / "docs").rglob("*.md"))
+README = ROOT / "README.md"
+_BLOCK = re.compile(r"^```(\S.*?)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: its language, its text, and what follows it, if that is the output it promises."""
+
+    language: str
+    text: str
+
+    @property
+    def commands(self) -> list[list[str]]:
+        """The dpviz command lines in it."""
+        return [shlex.split(line)[1:] for line in self.text.splitlines() if self.language == "sh" and line.startswith("dpviz ")]
+
+
+def blocks(page: Path) -> list[Block]:
+    """Every fenced block of a page."""
+    return [Block(language.strip(), text) for language, text in _BLOCK.findall(page.read_text(encoding="utf-8"))]
+
+
+def run(page: Path) -> Iterator[tuple[str, str]]:
+    """Run a page from its top in the working folder: yields (printed, promised) for every block that promises an output."""
+    names: dict[str, object] = {"__name__": "__main__"}
+    printed = ""
+    for block in blocks(page):
+        if block.language == "python":
+            with contextlib.redirect_stdout(io.StringIO()) as out:
+                exec(compile(block.text, page.name, "exec"), names)
+            printed = out.getvalue()
+        elif block.language == "text" and printed:
+            yield printed, block.text
+            printed = ""
+        elif named := re.match(r"\{code-block\} text\n:name: (\S+)\n\n", f"{block.language}\n{block.text}"):
+            Path(named[1]).write_text(f"{block.language}\n{block.text}"[named.end() :], encoding="utf-8")
+        for words in block.commands:
+            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as err:
+                code = main(words)
+            assert code == 0, (words, err.getvalue())
+
 
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 SHOWN = [page for page in (README, *PAGES) if any(block.language in ("python", "sh") for block in blocks(page))]
@@ -165,3 +218,71 @@ def test_the_glossary_is_short_and_in_order():
     terms = re.findall(r"^(.+)\n: .", page, re.MULTILINE)
     assert 40 <= len(terms) <= 50
     assert terms == sorted(terms, key=str.lower)
+
+
+TEXT = README.read_text(encoding="utf-8")
+DOCS = ROOT / "docs"
+GUARANTEE = (DOCS / "explanation" / "guarantee.md").read_text(encoding="utf-8")
+MOST_LINES = 110
+
+
+def table_row(text, first_cell):
+    (line,) = [line for line in text.splitlines() if line.startswith(f"| {first_cell} |")]
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def test_it_is_short_and_says_first_how_far_it_may_be_trusted():
+    assert len(TEXT.splitlines()) <= MOST_LINES
+    status = TEXT[: TEXT.index("## ")]
+    for said in ("alpha", "nobody\n> outside has reviewed", "Windows is untried"):
+        assert said in status
+
+
+def test_the_stored_table_of_learners_is_what_they_declare():
+    stored = (bundled("data") / "benchmarks" / "learners.md").read_text(encoding="utf-8")
+    assert stored == learners_page(LEARNERS, stored_run()), "run `python -m benchmarks learners --out ...`"
+
+
+def test_the_accuracies_are_those_of_the_measured_page():
+    measured = measured_accuracies()
+    lines = [line for line in TEXT.splitlines() if line.startswith("| ") and line.count("| .") == 5]
+    assert len(lines) == 4
+    for line in lines:
+        name, *cells = (cell.strip() for cell in line.strip("|").split("|"))
+        asked = [(learner, epsilon) for learner in ("PF-tree", "PrivaTree") for epsilon in ("0.1", "1")]
+        assert cells == [measured[name, *one] for one in (*asked, ("Decision tree (not private)", "1"))], name
+
+
+def measured_accuracies():
+    """(data, learner, epsilon) -> mean accuracy, as stored, without the leading zero."""
+    with (bundled("data") / "benchmarks" / "accuracy.csv").open(encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    return {
+        (line["data"], re.split(r": |, any", line["learner"])[0], line["epsilon"]): line["mean"].removeprefix("0")
+        for line in lines
+    }
+
+
+def test_the_constants_of_pf_tree_are_named():
+    page = (DOCS / "explanation" / "why-private-can-beat-ordinary.md").read_text(encoding="utf-8")
+    (sentence,) = re.findall(r"Constants of PF-tree \((.*?)\)", page, re.DOTALL)
+    values = tuple(float(number) for number in re.findall(r"([\d.]+) (?:and 3 )?for", sentence))
+    constants = (pf_tree.LEVEL_GROWTH, pf_tree.DEPTH_CONSTANT, pf_tree.SPLITS_PER_CONSTANT, pf_tree.BLOCK_CONSTANT)
+    assert values == constants
+
+
+def test_make_targets_named_here_exist():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert next(block.text for block in blocks(README) if block.language == "sh") == "make run\nmake test\n"
+    for target in set(re.findall(r"`make (\w+)`", TEXT)):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE)
+
+
+def test_workflow_citation_and_sources_are_what_they_are_elsewhere():
+    workflow = (ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8")
+    assert re.findall(r"- run: (.*)", workflow) == [".ci/run"]
+    declared_version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    assert f"\nversion: {declared_version}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    cited = (DOCS / "reference" / "literature.md").read_text(encoding="utf-8")
+    for paper in ("2305.15394", "1606.03572", "2309.12041", "McKenna", "Gillenwater", "OpenDP", "Athey"):
+        assert paper in cited
