@@ -6,7 +6,7 @@ the rows there are read; then, for every number of such a step on a line of the 
 waits for a lock; told is how it ended. `spark FOLDER STEP`: killed at this step; told is what stood on the disk at every step.
 `jvm FOLDER STEP STEP`: Spark is killed before each of these steps, then it is counted once more; told is what the client saw and
 what stands on the disk. `executors FOLDER`: two executors, processes whose Python has NumPy and Arrow and no dpviz; told is
-whether the tree is that of memory, then the same where one is killed before a step, at each once.
+whether the tree is that of memory, then the same where either is killed before a step, at each once.
 """
 
 from __future__ import annotations
@@ -302,21 +302,25 @@ def on_executors(folder: Path) -> None:
     session = SparkSession.builder.appName("dpviz tests").getOrCreate()
     given = session.read.parquet(str(folder / "rows.parquet"))
     found = given.select("id").limit(1).mapInArrow(has_dpviz, "found boolean").collect()
-    steps, strike_at = list[int](), 0
+    steps, strikes = list[None](), [(0, 0)]  # before the first step nothing is killed
 
     def strike() -> None:
-        steps.append(len(steps) + 1)
-        if steps[-1] == strike_at:
-            os.kill(executors_of(session)[0], signal.SIGKILL)
+        steps.append(None)
+        at, which = strikes[0]
+        if len(steps) == at:
+            running = executors_of(session)
+            os.kill(running[which % len(running)], signal.SIGKILL)
 
     around(strike)
     n_steps = 0
-    while strike_at <= n_steps:  # 0: nothing is killed
+    while strikes:
         steps.clear()
-        is_same = count("spark:///?table=given") == wanted
-        n_steps = n_steps or len(steps)
+        is_same = tree_of(dpviz.open_table("spark:///?table=given&order=id", SCHEMA)) == wanted
+        if not n_steps:
+            n_steps = len(steps)
+            strikes += [(at, which) for at in range(1, n_steps + 1) for which in (0, 1)]
         print(json.dumps({"is_same": is_same, "steps": len(steps)}), flush=True)
-        strike_at += 1
+        del strikes[0]
     kept = session.sparkContext._jsc.getPersistentRDDs().size()
     print(json.dumps({"has_dpviz": bool(found[0][0]), "steps": n_steps, "kept": kept}), flush=True)
     session.stop()
