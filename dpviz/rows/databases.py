@@ -34,7 +34,7 @@ class Database(ABC):
 
     title: ClassVar[str]
     _mark = '"'  #: Around names
-    _lost: tuple[type[Exception], ...] = ()  #: Types of a connection that is gone
+    _lost: tuple[type[Exception], ...] = ()  #: Errors of a connection that is gone
     _base: Any
 
     @abstractmethod
@@ -48,12 +48,12 @@ class Database(ABC):
     def schema(self, table: Sequence[str]) -> pa.Schema:
         """Columns with their types; raises EngineError where there is no such table."""
         statement = f"SELECT * FROM {self._named(table)} LIMIT 0"
-        with redact_database_errors(self.title, *self._lost, is_table=True), self._asked(statement, 1) as (reader, _):
+        with self.errors(is_table=True), self._asked(statement, 1) as (reader, _):
             return self._typed(reader.schema.empty_table()).schema
 
     def batches(self, statement: str, n_rows: int) -> Iterator[pa.RecordBatch]:
         """The rows of a statement, in order and about so many at a time."""
-        with redact_database_errors(self.title, *self._lost), self._asked(statement, n_rows) as (reader, cancel):
+        with self.errors(), self._asked(statement, n_rows) as (reader, cancel):
             while (batch := asked(lambda: next(reader, None), cancel)) is not None:
                 yield self._typed(batch)
 
@@ -71,6 +71,21 @@ class Database(ABC):
         """How many rows there are."""
         (batch,) = self.batches(f"SELECT COUNT(*) AS n FROM {self._named(table)}", 1)
         return int(batch.column(0)[0].as_py())
+
+    def errors(self, *, is_table: bool = False) -> AbstractContextManager[None]:
+        """Whatever a driver raises is one error that quotes nothing. `is_table`: what is asked is whether there is a table."""
+
+        def in_words(error: Exception) -> DpvizError:
+            if isinstance(error, self._lost):
+                what = f"The connection to {self.title} is lost, or could not be made."
+                return EngineError("lost", what, remedy="Check that it is running and accepts your login, then try again.")
+            if is_table:
+                what = "There is no such table or view, or it may not be read."
+                return EngineError("table", what, remedy="Give the name as the engine writes it, with its schema if need be.")
+            what = f"{self.title} could not do what was asked ({type(error).__name__})."
+            return EngineError("failed", what, remedy="Its own log says why. It may lack rights or memory.")
+
+        return cells_stay_inside(in_words)
 
     def _named(self, table: Sequence[str]) -> str:
         return ".".join(identifier(part, self._mark) for part in table)
@@ -133,7 +148,7 @@ class DuckDB(Database):
             raise EngineError("address", what, remedy=remedy)
         names = ("enable_external_access", "autoinstall_known_extensions", "python_enable_replacements")
         settings = dict.fromkeys(names, "false") | {"temp_directory": "", "lock_configuration": "true"}
-        with redact_database_errors(self.title):
+        with self.errors():
             self._base = duckdb.connect(path, read_only=True, config=settings)
 
     @contextmanager
@@ -158,7 +173,7 @@ class PostgreSQL(Database):
         given = {"user": address.user, "host": address.host, "port": address.port, "dbname": address.database}
         given |= {"application_name": "dpviz", "client_encoding": "utf8"}
         wanted = " ".join(f"{name}={_quoted(str(value))}" for name, value in given.items() if value)
-        with redact_database_errors(self.title, *self._lost):
+        with self.errors():
             self._base = dbapi.connect(wanted, autocommit=True)
             for name, value in self._SETTINGS.items():
                 with self._asked(f"SET {name} = {value}", 1):
@@ -195,23 +210,3 @@ def asked(ask: Callable[[], T], cancel: Callable[[], None]) -> T:
         except KeyboardInterrupt:
             cancel()
             raise
-
-
-def redact_database_errors(engine: str, *lost: type[Exception], is_table: bool = False) -> AbstractContextManager[None]:
-    """Whatever a driver raises becomes one error that quotes nothing; `lost` are types of a connection that is gone.
-
-    `is_table`: what is asked is whether there is a table.
-    """
-
-    def in_words(error: Exception) -> DpvizError:
-        if isinstance(error, lost):
-            what = f"The connection to {engine} is lost, or could not be made."
-            remedy = "Check that it is running and accepts your login, then try again."
-            return EngineError("lost", what, remedy=remedy)
-        what = f"{engine} could not do what was asked ({type(error).__name__})."
-        if is_table:
-            what = "There is no such table or view, or it may not be read."
-            return EngineError("table", what, remedy="Give the name as the engine writes it, with its schema if need be.")
-        return EngineError("failed", what, remedy="Its own log says why. It may lack rights or memory.")
-
-    return cells_stay_inside(in_words)

@@ -25,7 +25,7 @@ from pyspark.sql.window import Window
 
 from dpviz.rows.address import Address
 from dpviz.rows.cluster import CELLS, KEPT, WHOSE, Batches, ClusterRows, PartFunction, cells_of, starts_of, together
-from dpviz.rows.databases import Database, checked_columns, redact_database_errors
+from dpviz.rows.databases import Database, checked_columns
 from dpviz.table.encode import several_spellings
 from dpviz.table.schema import Schema
 
@@ -39,7 +39,7 @@ class SparkTable(Database):
     title, _mark = "Spark", "`"
 
     def __init__(self) -> None:
-        with redact_database_errors(self.title):
+        with self.errors():
             _forget_killed()
             self._is_own = SparkSession.getActiveSession() is None
             begun = SparkSession.builder.appName("dpviz").config("spark.io.encryption.enabled", "true")
@@ -79,7 +79,7 @@ def spark_rows(
     person = schema.person if person is None else person
     wanted = [*schema.feature_names, schema.target.name, *([] if person is None else [person])]
     columns = checked_columns(table.schema(address.table), wanted, address.order)
-    with redact_database_errors(table.title):
+    with table.errors():
         frame = table.session.sql(table.statement(address.table, columns, address.order))
     return ClusterRows(SparkSource(frame, table), schema, person, rows_per_person)
 
