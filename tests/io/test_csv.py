@@ -274,10 +274,6 @@ def test_each_problem_is_typed_located_and_quotes_nothing(text, how, code, row, 
     assert not any(cell in str(error) for cell in ("secret", "847261553"))
 
 
-def test_limits_are_inclusive():
-    assert read_table(ROWS, max_bytes=len(ROWS), max_rows=3, max_columns=2).n_rows == 3
-
-
 COMMAS = b"," * 3_000_000
 
 
@@ -341,19 +337,17 @@ def test_a_text_that_starts_as_a_formula_is_made_harmless_and_everything_else_st
 # --- paths, bytes and encodings
 
 
-def test_paths_files_uploads_and_gzip_read_alike(tmp_path):
-    text = b"a,b\n1,x\n2,y\n"
-    plain, packed = tmp_path / "t.csv", tmp_path / "t.csv.gz"
-    plain.write_bytes(text)
+def test_a_file_stays_open_and_an_upload_is_read_from_its_start(tmp_path):
+    text, packed = b"a,b\n1,x\n2,y\n", tmp_path / "t.csv.gz"
     packed.write_bytes(gzip.compress(text))
     upload = io.BytesIO(text)
     upload.name = "upload.csv"
     upload.read()  # an upload that was read before
     with open(packed, "rb") as file:
-        tables = [read_table(source) for source in (text, plain, str(packed), upload, file, gzip.compress(text))]
+        tables = [read_table(source) for source in (str(packed), upload, file)]
         assert not file.closed
-    assert [cells(table) for table in tables] == [[["1", "x"], ["2", "y"]]] * 6
-    assert [table.source for table in tables] == ["table", "t.csv", "t.csv.gz", "upload.csv", "t.csv.gz", "table"]
+    assert [cells(table) for table in tables] == [[["1", "x"], ["2", "y"]]] * 3
+    assert [table.source for table in tables] == ["t.csv.gz", "upload.csv", "t.csv.gz"]
     assert read_table(text, name="mine").source == "mine"
 
 
