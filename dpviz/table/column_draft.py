@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from dataclasses import fields as fields_of
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from dpviz.table.cells import IN_DOUBT, number_of
 from dpviz.table.dates import DateFeature
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Provenance, Target
 
+T = TypeVar("T")
 #: The category that takes missing cells and texts not in the list, unless their owner says otherwise.
 OTHER = "other"
 #: Of a column of which nobody has said what it is used as.
@@ -161,37 +163,23 @@ def of_column(column: Feature | Target) -> ColumnDraft:
     return ColumnDraft(column.name, use, **known, read=read)
 
 
-def _read(column: ColumnDraft, fields: dict[str, str]) -> tuple[str, ...]:
-    return tuple(theirs for ours, theirs in fields.items() if ours in column.read)
+def _made(kind: type[T], column: ColumnDraft, fields: dict[str, str], **instead: Any) -> T:
+    """The column of a schema that has what the draft says of its fields."""
+    known = {"kind", *(field.name for field in fields_of(kind))}  # type: ignore[arg-type]
+    told = {ours: theirs for ours, theirs in fields.items() if theirs in known}
+    values = {theirs: getattr(column, ours) for ours, theirs in told.items() if ours != "kind"}
+    read = tuple(theirs for ours, theirs in told.items() if ours in column.read)
+    return kind(**({"name": column.name, "read_from_data": read} | values | instead))
 
 
 def feature_of(column: ColumnDraft) -> Feature:
     """The feature that a draft without gaps declares; raises SchemaError when it contradicts itself."""
     if column.use is Use.NUMBER:
-        make, rule = NumericFeature, {}
         if column.part:
-            make, rule = DateFeature, {"part": column.part, "order": column.order or "ymd", "since": column.since}
-        return make(
-            column.name,
-            column.low,  # type: ignore[arg-type]  # no gaps: both ends are given
-            column.high,  # type: ignore[arg-type]
-            unit=column.unit,
-            whole=column.whole,
-            missing_as=_stand_in(column),
-            read_from_data=_read(column, NUMERIC_FIELDS),
-            missing_codes=column.missing_codes,
-            **rule,  # type: ignore[arg-type]
-        )
+            return _made(DateFeature, column, NUMERIC_FIELDS, missing_as=_stand_in(column), order=column.order or "ymd")
+        return _made(NumericFeature, column, NUMERIC_FIELDS, missing_as=_stand_in(column))
     named = dict.fromkeys(filter(None, (*column.categories, column.missing_as, column.unknown_as)))
-    return CategoricalFeature(
-        column.name,
-        tuple(named),
-        missing_as=column.missing_as,
-        unknown_as=column.unknown_as,
-        missing_codes=column.missing_codes,
-        read_from_data=_read(column, CATEGORY_FIELDS),
-        groups=column.groups,
-    )
+    return _made(CategoricalFeature, column, CATEGORY_FIELDS, categories=tuple(named))
 
 
 def _stand_in(column: ColumnDraft) -> float | None:
@@ -207,10 +195,8 @@ def target_of(column: ColumnDraft) -> Target:
     if column.use is Use.NUMBER:
         if column.part:
             raise SchemaError("A date cannot be predicted.", field=column.name, remedy="Choose another target.")
-        numeric = {field: field for field in ("kind", "low", "high", "missing_codes")}
-        low, high = column.low, column.high  # no gaps: both ends are given
-        return NumericTarget(column.name, low, high, _read(column, numeric), column.missing_codes)  # type: ignore[arg-type]
-    return ClassTarget(column.name, column.categories, _read(column, CLASS_FIELDS), column.groups)
+        return _made(NumericTarget, column, NUMERIC_FIELDS)
+    return _made(ClassTarget, column, CLASS_FIELDS)
 
 
 # --- numbers as people type and paste them: what may mean two numbers is refused
