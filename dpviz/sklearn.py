@@ -49,7 +49,7 @@ from dpviz.table.dates import DateFeature
 from dpviz.table.encode import encode, encode_new
 from dpviz.table.proposal import rounded_count
 from dpviz.table.raw import RawTable, table_of
-from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema, Target
+from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema
 from dpviz.table.validation import is_number, validate_count
 
 #: Names of columns that a message lists.
@@ -98,6 +98,8 @@ class _PrivateEstimator:
     _public: ClassVar[str]  #: The parameter that says what is public about the target
     _kind_of_target: ClassVar[type]
     _wants: ClassVar[str]  #: What a schema must be, in words that follow "must be"
+    _target: ClassVar[Any]  #: What is public about the target, from the parameters or else from its cells
+    _cells_of_target: ClassVar[Any]  #: The target's column as the schema reads it
 
     def __sklearn_tags__(self) -> Any:
         """Noise costs accuracy; texts are accepted where categories are declared."""
@@ -130,7 +132,7 @@ class _PrivateEstimator:
         DpvizError
             For what the learner refuses; RefusedRelease when it has no exact sampler and `random_state` is None.
         """
-        with cells_stay_inside(_in_words):
+        with cells_stay_inside(_in_words):  # no decorator: what fit does not take is said by Python
             return self._fitted(X, y)
 
     def _fitted(self, X: Any, y: Any) -> Self:
@@ -222,14 +224,6 @@ class _PrivateEstimator:
             columns[: schema.n_features] = map(_with_gaps, columns, schema.features)
         return RawTable(tuple(columns), "X")
 
-    def _target(self, name: str, given: np.ndarray) -> Target:
-        """What is public about the target, from the parameters or else from its cells."""
-        raise NotImplementedError
-
-    def _cells_of_target(self, schema: Schema, given: np.ndarray) -> Any:
-        """The target's column as the schema reads it."""
-        raise NotImplementedError
-
     def _trained(self, data: EncodedDataset) -> FitResult:
         """A learner that needs a public row count and has none gets the rounded count of the rows: another disclosure."""
         settings: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta, "max_depth": self.max_depth}
@@ -249,10 +243,10 @@ class _PrivateEstimator:
         warn_of(request, data, accepted=self.accept_rows, stacklevel=5)
         return result
 
+    @cells_stay_inside(_in_words)
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """As of scikit-learn: the accuracy, or R² of a number. As private as the rows."""
-        with cells_stay_inside(_in_words):
-            return float(super().score(X, y, sample_weight))  # type: ignore[misc]
+        return float(super().score(X, y, sample_weight))  # type: ignore[misc]
 
     @cells_stay_inside(_in_words)
     def _encoded(self, X: Any) -> EncodedDataset:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.accounting.guarantee import PrivacyLoss, for_unit
 from dpviz.errors import ParameterError, RefusedRelease, UnknownName
 from dpviz.io.csv_text import csv_text
 from dpviz.release import register as module
@@ -200,6 +200,15 @@ def test_rounding_never_helps_over_the_cap(cap, spent, asked):
     assert fitted == asked or (fitted < asked <= fitted * (1 + 1e-8))
     if fitted != asked:
         assert found.has_room_for(PrivacyLoss(fitted))
+
+
+def test_several_rows_of_one_person_multiply_epsilon():
+    assert for_unit(PrivacyLoss(0.5), 3) == PrivacyLoss(1.5)
+    assert for_unit(PrivacyLoss(0.1), 1) == PrivacyLoss(0.1)
+    loss = for_unit(PrivacyLoss(0.5, 1e-6), 3)
+    assert loss.epsilon == 1.5
+    assert loss.delta == pytest.approx(3 * math.e * 1e-6)
+    assert for_unit(PrivacyLoss(100.0, 1e-6), 50).delta == 1.0
 
 
 # --- as CSV and JSON: complete, without fingerprints or paths, and harmless in a spreadsheet
