@@ -23,6 +23,7 @@ from dpviz.privacy.random_assignment import RandomAssignment
 
 ONE = Universe((2,), depth=1, max_rows=1)
 TWO = Universe((2,), depth=1, max_rows=2)
+NUMBERS, DEEP_NUMBERS = (Universe((2,), n_classes=0, depth=depth, max_rows=2) for depth in (1, 2))
 HONEST = {"leaves": "honest"}
 PF_TREE = get_learner("pf-tree")
 
@@ -107,27 +108,22 @@ def test_the_mixture_is_what_listing_every_assignment_and_count_of_whole_fits_gi
     assert found.verdict == "holds"
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
-def test_honest_leaves_hold_with_assignment_enumerated(epsilon):
-    found = verify("pf-tree", epsilon=epsilon, universes=(TWO,), **HONEST)
-    assert found.verdict == "holds"
-    assert 0.3 * epsilon < found.log_ratio <= epsilon
-    assert found.composed == epsilon
-
-
 @pytest.mark.parametrize(
-    ("depth", "epsilon"),
+    ("universe", "epsilon", "least"),
     [
-        pytest.param(1, 1.0, marks=pytest.mark.slow),
-        *(pytest.param(depth, epsilon, marks=pytest.mark.verify) for depth in (1, 2) for epsilon in (0.1, 1.0, 4.0)),
+        *((TWO, epsilon, 0.3) for epsilon in (0.1, 1.0, 4.0)),
+        pytest.param(NUMBERS, 1.0, 0.5, marks=pytest.mark.slow),
+        *(pytest.param(NUMBERS, epsilon, 0.5, marks=pytest.mark.verify) for epsilon in (0.1, 4.0)),
+        *(pytest.param(DEEP_NUMBERS, epsilon, 0.5, marks=pytest.mark.verify) for epsilon in (0.1, 1.0, 4.0)),
     ],
+    ids=lambda given: getattr(given, "title", None),
 )
-def test_honest_leaves_of_numbers_hold_with_assignment_enumerated(epsilon, depth):
-    found = verify("pf-tree", epsilon=epsilon, universes=(Universe((2,), n_classes=0, depth=depth, max_rows=2),))
+def test_honest_leaves_hold_with_assignment_enumerated(universe, epsilon, least):
+    found = verify("pf-tree", epsilon=epsilon, universes=(universe,), **(HONEST if universe is TWO else {}))
     assert found.verdict == "holds"
-    assert 0.5 * epsilon < found.log_ratio <= epsilon
+    assert least * epsilon < found.log_ratio <= epsilon
     assert found.composed == pytest.approx(epsilon, rel=1e-12)
-    assert found.output["root"]["median"] == 0.5
+    assert universe is TWO or found.output["root"]["median"] == 0.5
 
 
 @pytest.mark.slow
@@ -139,8 +135,7 @@ def test_numbers_that_are_claimed_too_cheap_are_found(part):
         made, twice = (PF_TREE.plan(schema, replace(settings, epsilon=e * settings.epsilon), params) for e in (1, 2))
         return replace(made, shares=(made, twice)[part == 0].shares, held_out=(made, twice)[part == 1].held_out)
 
-    numbers = Universe((2,), n_classes=0, depth=2, max_rows=2)
-    assert verify(replace(PF_TREE, plan=plan), epsilon=3.0, universes=(numbers,)).verdict == "violated"
+    assert verify(replace(PF_TREE, plan=plan), epsilon=3.0, universes=(DEEP_NUMBERS,)).verdict == "violated"
 
 
 def test_the_worst_output_is_a_pair_of_neighbours_and_settings_for_classes_leave_numbers_out():
@@ -149,7 +144,7 @@ def test_the_worst_output_is_a_pair_of_neighbours_and_settings_for_classes_leave
     small, large = found.worst_pair.probabilities
     assert abs(math.log(large / small)) == pytest.approx(found.log_ratio)
     assert set(found.output) == {"root", "test"}
-    places = (ONE, Universe((2,), n_classes=0, max_rows=2))
+    places = (ONE, NUMBERS)
     assert [found.searched for found in verify_each("pf-tree", universes=places, leaves="labels")] == [ONE.title]
 
 
