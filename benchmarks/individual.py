@@ -15,7 +15,7 @@ from dpviz.privacy.source import Simulation
 from dpviz.results.result import FitResult
 from dpviz.table.dataset import EncodedDataset
 from dpviz.training.boosting.filter import BUDGET_UNITS, FilterTerms, RowAccounts
-from dpviz.training.estimate.testing import plan_with_test
+from dpviz.training.contract import plan_with_test
 
 _GRID = 257
 

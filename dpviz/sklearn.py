@@ -40,7 +40,7 @@ from dpviz.errors import (
 from dpviz.learners import DEFAULT, DEFAULT_OF_NUMBERS, FitRequest
 from dpviz.learners.request import check_row_count, few_usable, warn_of
 from dpviz.models.base import Model, holds_probabilities
-from dpviz.models.importances import feature_importances
+from dpviz.models.effects import feature_importances
 from dpviz.results.result import FitResult
 from dpviz.table.cells import Declared, clean, shortest, text_of
 from dpviz.table.columns import Column
@@ -266,7 +266,7 @@ class _PrivateEstimator:
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """The share of each column of X in what splits gain, from released counts; see `dpviz.models.importances`.
+        """The share of each column of X in what splits gain, from released counts; see `dpviz.models.effects`.
 
         Raises NotFittedError, and AttributeError where the model is no tree or trees.
         """

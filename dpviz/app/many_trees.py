@@ -16,9 +16,8 @@ from dpviz.charts.tree.svg import NodeNotes
 from dpviz.charts.wording import counted
 from dpviz.models.base import Model
 from dpviz.models.boosted import BoostedTrees
-from dpviz.models.constant import as_tree
 from dpviz.models.effects import effects
-from dpviz.models.tree import Tree
+from dpviz.models.tree import Tree, as_tree
 from dpviz.results.result import FitResult
 from dpviz.table.schema import NumericTarget
 from dpviz.training.estimate.collapse import collapse_leaves, intervals

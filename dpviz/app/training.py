@@ -25,8 +25,7 @@ from dpviz.evaluation import paths
 from dpviz.evaluation.repeat import parallel_map, without_caches
 from dpviz.evaluation.resampling import Resamples, resample
 from dpviz.learners import FitRequest
-from dpviz.models.constant import as_tree
-from dpviz.models.tree import Tree
+from dpviz.models.tree import Tree, as_tree
 from dpviz.privacy.source import ExactNoise, Simulation
 from dpviz.progress import Progress, Stop, is_stopped, steps
 from dpviz.randomness import random_128_bits

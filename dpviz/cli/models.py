@@ -25,9 +25,9 @@ from dpviz.io.results import read_model_file
 from dpviz.io.tables.arrow import table_of_batch
 from dpviz.io.text import UNREADABLE
 from dpviz.models.base import Model
-from dpviz.models.constant import as_tree
 from dpviz.models.document import model_from_json
 from dpviz.models.new_rows import Unanswered
+from dpviz.models.tree import as_tree
 from dpviz.results.exports import export, export_names, form_called
 from dpviz.rows.address import parse_address
 from dpviz.rows.files import IN_BATCHES, batches_of, is_large

@@ -24,8 +24,7 @@ from dpviz.evaluation.poisoning import PoisoningTable, certify
 from dpviz.evaluation.repeat import Workers, in_chunks
 from dpviz.evaluation.simulate import Setup, World, fitted
 from dpviz.learners import FitRequest, get_learner, require_task
-from dpviz.models.constant import as_tree
-from dpviz.models.tree import Leaf
+from dpviz.models.tree import Leaf, as_tree
 from dpviz.progress import Progress, Stop, is_stopped, steps
 from dpviz.randomness import seed_from
 from dpviz.results.result import FitResult

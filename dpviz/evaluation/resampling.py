@@ -16,8 +16,7 @@ import numpy as np
 from dpviz.evaluation.repeat import Workers, fit_each
 from dpviz.learners import FitRequest
 from dpviz.models.base import Model
-from dpviz.models.constant import as_tree
-from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, ThresholdRule, Tree
+from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, ThresholdRule, Tree, as_tree
 from dpviz.progress import Progress, Stop
 from dpviz.randomness import child_seeds
 from dpviz.results.result import FitResult

@@ -24,10 +24,9 @@ from dpviz.results.verdict import Unit, Verdict, verdict
 from dpviz.results.wording import signs_spelled
 from dpviz.table.schema import NumericTarget, Schema
 from dpviz.table.strict_json import given, parse_json, read, read_entry, wrong
-from dpviz.training.contract import LearnerSpec
+from dpviz.training.contract import LearnerSpec, plan_with_test
 from dpviz.training.estimate.number_report import DEGREE, NumberReport
 from dpviz.training.estimate.report import ClassReport, groups_of, names_of
-from dpviz.training.estimate.testing import plan_with_test
 from dpviz.training.estimate.window import Window
 from dpviz.training.params import Settings, controls_of, make_params
 

@@ -40,9 +40,8 @@ from dpviz.table.encode import encode
 from dpviz.table.raw import load_for
 from dpviz.table.schema import Schema, require_no_persons
 from dpviz.table.validation import validate_count
-from dpviz.training.contract import LearnerSpec, schema_disclosures
+from dpviz.training.contract import LearnerSpec, fit_with_test, plan_with_test, schema_disclosures
 from dpviz.training.counted_rows import CountedRows, Rows
-from dpviz.training.estimate.testing import fit_with_test, plan_with_test
 from dpviz.training.params import Settings, make_params
 
 _SETTINGS = tuple(item.name for item in fields(Settings))

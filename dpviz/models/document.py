@@ -22,11 +22,10 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from dpviz.errors import DpvizError
 from dpviz.models.base import Model, classes_of, n_scores
 from dpviz.models.boosted import BoostedTrees
-from dpviz.models.constant import Constant
 from dpviz.models.hashed_forest import HashedForest
 from dpviz.models.linear import LinearBody, LinearModel, linear_body, linear_from
 from dpviz.models.packed_forest import LEAF, PackedForest, PackedTrees
-from dpviz.models.tree import Branch, Forest, Leaf, MedianSplit, Node, NumberLeaf, Rule, SubsetRule, ThresholdRule, Tree
+from dpviz.models.tree import Branch, Constant, Forest, Leaf, MedianSplit, Node, NumberLeaf, Rule, SubsetRule, ThresholdRule, Tree
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.table.schema_json import schema_from_dict
 from dpviz.table.strict_json import FilledText, given, parse_json, plain, read, read_entry, read_kind, require_format, wrong

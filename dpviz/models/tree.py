@@ -11,7 +11,7 @@ from itertools import count
 import numpy as np
 
 from dpviz.errors import ParameterError, no_probabilities, renamed
-from dpviz.models.base import Voting, require_same_columns
+from dpviz.models.base import Model, Voting, require_same_columns
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Feature, NumericFeature, Schema
 
@@ -201,6 +201,20 @@ class Tree:
     def merged(self) -> Tree:
         """The same function without branches whose two sides predict the same. Post-processing: costs nothing."""
         return Tree(self.schema, _merge(self.root))
+
+
+class Constant(Tree):
+    """A tree that is one leaf without probabilities: predicts the class with code `label`."""
+
+    kind = "constant"
+
+    def __init__(self, schema: Schema, label: int) -> None:
+        super().__init__(schema, Leaf(label))
+
+
+def as_tree(model: Model) -> Tree | None:
+    """The model as one complete tree; None for other kinds of model."""
+    return model if isinstance(model, Tree) else None
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,7 @@ from dpviz.table.schema import Schema
 from dpviz.table.validation import validate_count
 from dpviz.training.boosting.loss import loss_of
 from dpviz.training.boosting.rounds import Rounds, boosted_model
-from dpviz.training.contract import schema_disclosures
-from dpviz.training.estimate.testing import plan_with_test
+from dpviz.training.contract import plan_with_test, schema_disclosures
 from dpviz.training.params import Settings, make_params
 
 

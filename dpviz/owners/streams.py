@@ -30,7 +30,7 @@ from dpviz.table.validation import validate_count, validate_fraction
 from dpviz.training.boosting.filter import BUDGET_UNITS
 from dpviz.training.boosting.loss import initial_score, loss_of
 from dpviz.training.boosting.rounds import Rounds, boosted_model
-from dpviz.training.estimate.testing import plan_with_test
+from dpviz.training.contract import plan_with_test
 from dpviz.training.params import Settings, make_params
 
 STRATEGIES = ("stop", "new rows alone", "filter", "from the start")

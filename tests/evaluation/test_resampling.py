@@ -12,8 +12,7 @@ from dpviz.evaluation.paths import EPSILONS, path_step, references, scored
 from dpviz.evaluation.resampling import Resamples, resample
 from dpviz.io.samples import load_sample
 from dpviz.learners import FitRequest
-from dpviz.models.constant import Constant
-from dpviz.models.tree import Branch, Leaf, NumberLeaf, ThresholdRule, Tree
+from dpviz.models.tree import Branch, Constant, Leaf, NumberLeaf, ThresholdRule, Tree
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole

@@ -11,8 +11,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import dpviz
 from dpviz.errors import SchemaError
 from dpviz.learners.published.dp_mean import STEPS
-from dpviz.models.constant import Constant
 from dpviz.models.linear import unit_columns
+from dpviz.models.tree import Constant
 from dpviz.privacy.objective_perturbation import ObjectivePerturbation
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, NumericFeature, NumericTarget, Schema

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpviz.errors import ParameterError, SchemaError, UnsupportedModel
-from dpviz.models.constant import Constant
-from dpviz.models.importances import feature_importances
+from dpviz.models.effects import feature_importances
 from dpviz.models.tree import (
     Branch,
+    Constant,
     Leaf,
     NumberLeaf,
     SubsetRule,

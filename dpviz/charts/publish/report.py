@@ -30,8 +30,7 @@ from dpviz.charts.wording import counted
 from dpviz.io.exports.contract import ExportInput
 from dpviz.io.results import entry_text, test_result_of
 from dpviz.learners import registry
-from dpviz.models.constant import as_tree
-from dpviz.models.tree import Branch, Tree, format_number
+from dpviz.models.tree import Branch, Tree, as_tree, format_number
 from dpviz.results.document import Statement, statement_of
 from dpviz.results.verdict import Unit
 from dpviz.results.wording import number_text

@@ -19,7 +19,7 @@ from dpviz.errors import DpvizError
 from dpviz.evaluation.paths import PathStep, has_rare_classes, path_step, references
 from dpviz.evaluation.repeat import process_local_copy
 from dpviz.learners import FitRequest, result_verdict
-from dpviz.models.constant import as_tree
+from dpviz.models.tree import as_tree
 from dpviz.results.verdict import ROW, Unit, Verdict, loss_text, times_text
 from dpviz.results.wording import number_text
 from dpviz.table.dataset import EncodedDataset

@@ -17,9 +17,8 @@ import numpy as np
 
 from dpviz.errors import UnsupportedModel
 from dpviz.models.boosted import BoostedTrees
-from dpviz.models.constant import as_tree
 from dpviz.models.packed_forest import PackedForest, PackedTrees
-from dpviz.models.tree import Branch, End, Forest, Rule, ThresholdRule, Tree, said_by
+from dpviz.models.tree import Branch, End, Forest, Rule, ThresholdRule, Tree, as_tree, said_by
 from dpviz.models.tree import Leaf as ClassLeaf
 from dpviz.models.tree import Node as ModelNode
 from dpviz.table.cells import Declared

@@ -6,7 +6,7 @@ Source: McKenna & Sheldon 2020 (permute-and-flip on counts).
 """
 
 from dpviz.accounting.plan import BudgetPlan, Share
-from dpviz.models.constant import Constant
+from dpviz.models.tree import Constant
 from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.source import NoiseSource

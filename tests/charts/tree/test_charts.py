@@ -4,9 +4,8 @@ from dataclasses import replace
 
 from dpviz.charts.tree.model import effect_chart, effect_rows, survival_sentence
 from dpviz.evaluation.resampling import Resamples
-from dpviz.models.constant import Constant
 from dpviz.models.effects import effects
-from dpviz.models.tree import Branch, Leaf, NumberLeaf, SubsetRule, ThresholdRule, Tree
+from dpviz.models.tree import Branch, Constant, Leaf, NumberLeaf, SubsetRule, ThresholdRule, Tree
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from tests.support.golden_charts import assert_golden
 

@@ -20,10 +20,10 @@ from dpviz.privacy.source import Simulation
 from dpviz.results.result import r_squared
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+from dpviz.training.contract import report_of_classes
 from dpviz.training.counted_rows import counter_of
 from dpviz.training.estimate.number_report import report_of_numbers
 from dpviz.training.estimate.report import TEST, ClassReport, divided
-from dpviz.training.estimate.testing import report_of_classes
 from dpviz.training.estimate.window import (
     WIDTH,
     Window,

@@ -9,8 +9,8 @@ from dpviz.errors import ParameterError
 from dpviz.privacy.random_assignment import RandomAssignment
 from dpviz.privacy.source import Simulation
 from dpviz.table.dataset import EncodedDataset
+from dpviz.training.contract import report_of_classes
 from dpviz.training.estimate.report import TEST
-from dpviz.training.estimate.testing import report_of_classes
 from tests.support import numbers
 from tests.support.tables import schema_of, table
 
