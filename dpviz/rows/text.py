@@ -21,10 +21,8 @@ from dpviz.table.raw import RawTable
 
 #: Bytes that are read at once.
 _AT_ONCE = 1 << 23
-#: A longer line is left out; a character takes at most four bytes.
-_LONGEST = 4 * LONGEST_LINE
-#: Stands for a line that is no record: a quote that is never closed.
-_NO_RECORD = b'"\n'
+#: Of a longer line the reader makes no record; a character takes at most four bytes.
+_LONGEST = 4 * (LONGEST_LINE + 1)
 
 
 def csv_batches(path: Path, options: ReadOptions) -> Batches:
@@ -77,14 +75,13 @@ def _head(file: BinaryIO) -> bytes:
 
 
 def _whole_lines(file: BinaryIO, by_record: bool) -> Iterator[bytes]:
-    """The same bytes in pieces that end with a line feed; a line that is too long becomes one that is no record.
+    """The same bytes in pieces that end with a line feed; a line of which the reader makes no record may be cut short.
 
     `by_record`: with one that no open quote holds, unless the quote is open for very long.
     """
     while piece := file.read(_AT_ONCE):
         piece += (line := file.readline(_LONGEST))
         if len(line) == _LONGEST and not line.endswith(b"\n"):
-            piece = piece[: piece.rfind(b"\n") + 1] + _NO_RECORD
             while (line := file.readline(_LONGEST)) and not line.endswith(b"\n"):
                 pass
         elif by_record and piece.count(b'"') % 2:
