@@ -14,6 +14,8 @@ from .io.codebook import import_codebook as import_codebook
 from .io.results import load_result as load_result
 from .io.samples import load_sample as load_sample
 from .io.schemas import load_schema as load_schema
+from .io.schemas import save_schema as save_schema
+from .io.tables.read import read_csv as read_csv
 from .io.tables.read import read_table as read_table
 from .learners import FitRequest as FitRequest
 from .learners import fit as fit

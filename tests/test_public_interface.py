@@ -20,7 +20,7 @@ CSV = b"age,colour,income\n" + b"".join(
 )
 
 PROMISED = {
-    "read_table", "propose_schema", "load_sample", "load_schema", "encode", "encode_large",
+    "read_table", "read_csv", "save_schema", "propose_schema", "load_sample", "load_schema", "encode", "encode_large",
     "fit", "learner_names", "model_from_json", "exact_trace", "train_federated", "stream_of", "train_on_stream", "Stream",
     "CategoricalFeature", "NumericFeature", "ClassTarget", "NumericTarget", "Schema", "FitResult", "ExactTrace",
     "PrivacyLoss", "DpvizError", "EncodedDataset", "FitRequest", "Parameter", "RawTable", "Register", "TestReport",

@@ -9,6 +9,9 @@ from dpviz.io.text import read_document
 from dpviz.table.schema import Schema
 from dpviz.table.schema_json import schema_from_json
 
+#: Beside `load_schema`.
+save_schema = Schema.save
+
 
 def load_schema(path: str | Path) -> Schema:
     """Read the schema in `path`, JSON or a codebook (.csv) that names its target.

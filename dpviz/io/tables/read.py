@@ -87,6 +87,10 @@ def read_table(
     return read_asked(source, ReadOptions(name_of(source, name), max_bytes, max_rows, max_columns, *about))
 
 
+#: The name by which people look for it.
+read_csv = read_table
+
+
 def read_asked(source: Source, asked: ReadOptions) -> RawTable:
     """As `read_table`."""
     if isinstance(source, str) and (scheme := source.partition("://")[0]) != source and scheme.isalnum():
