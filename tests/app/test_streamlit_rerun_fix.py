@@ -24,6 +24,7 @@ def session(monkeypatch: pytest.MonkeyPatch) -> Any:
     asked: list[Any] = []
     one = MagicMock(asked=asked, fragments={"poll"}, _state=AppSessionState.APP_IS_RUNNING)
     one.has_fragment = lambda name: name in one.fragments
+    one._script_event_loop.is_closed.return_value = False
     for name in ("request_rerun", "_create_scriptrunner"):
         setattr(one, name, partial(getattr(AppSession, name), one))
     runner = "streamlit.runtime.app_session.ScriptRunner"
