@@ -91,9 +91,10 @@ class BoostedTrees(OfPackedTrees):
         """The sum per row, float64: not clipped, or log-odds of the second class, shape (n_rows,); else (n_rows, n_classes)."""
         require_same_columns(self.schema, data.schema)
         total = np.full((data.n_rows, self.n_scores), self.initial)
+        self.__dict__["_n_scored"] = self._n_scored + data.n_rows
         for start in range(0, data.n_rows, _AT_ONCE):
             some = slice(start, start + _AT_ONCE)
-            self._add_rows(total[some], [column[some] for column in data.columns], data.n_rows)
+            self._add_rows(total[some], [column[some] for column in data.columns])
         return total[:, 0] if self.n_scores == 1 else total
 
     def predict(self, data: EncodedDataset) -> np.ndarray:
@@ -116,14 +117,19 @@ class BoostedTrees(OfPackedTrees):
     def _add(self, total: np.ndarray, rows: np.ndarray, tree: int) -> None:
         total[:, tree % self.n_scores] += self._values(rows, tree)
 
-    def _add_rows(self, total: np.ndarray, columns: list[np.ndarray], n_rows: int) -> None:
-        """Add all trees to some of `n_rows`. What depends on one feature or two is looked up where a table is soon made."""
+    @cached_property
+    def _n_scored(self) -> int:
+        """Rows scored so far: a table is made once there were as many as it has places."""
+        return 0
+
+    def _add_rows(self, total: np.ndarray, columns: list[np.ndarray]) -> None:
+        """Add all trees. What depends on one feature or two is looked up once a table is worth its making."""
         parts, others = self._parts
         asked = {feature for features in parts for feature in features}
         step = {feature: self._step(feature, columns[feature]) for feature in sorted(asked)}
         rows = np.column_stack([column.astype(np.float64) for column in columns])
         for features, some in parts.items():
-            if self._n_places(features) > min(n_rows, _LARGEST):
+            if self._n_places(features) > min(self._n_scored, _LARGEST):
                 total += self._added(rows, some)
                 continue
             first, second = features
