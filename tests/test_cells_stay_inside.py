@@ -142,6 +142,7 @@ def asked_of_the_library(rows: Any) -> dict[str, Callable[[], Any]]:
         ),
         "encode_large": lambda: dpviz.encode_large(rows, SCHEMA),
         "propose_schema": lambda: dpviz.propose_schema(rows).feature_names,  # it is there to say what it reads
+        "read_csv": lambda: dpviz.read_csv(rows),
         "read_table": lambda: dpviz.read_table(rows),
         "open_table": lambda: dpviz.open_table(rows, SCHEMA),
         "sweep": lambda: dpviz.sweep(["pf-tree"], rows, epsilon=[1]),
@@ -159,6 +160,7 @@ def asked_of_the_library(rows: Any) -> dict[str, Callable[[], Any]]:
         "train_federated": lambda: dpviz.train_federated([rows, rows], epsilon=1, public_seed=0, seed=0),
         "load_result": lambda: dpviz.load_result(rows),
         "load_schema": lambda: dpviz.load_schema(rows),
+        "save_schema": lambda: dpviz.save_schema(rows, "/nowhere/schema.json"),
         "model_from_json": lambda: dpviz.model_from_json(rows),
         "import_codebook": lambda: dpviz.import_codebook(rows),
         "codebook_template": lambda: dpviz.codebook_template(rows),
