@@ -31,11 +31,13 @@ GROUPS = {
     "Read and describe a table": (
         "load_sample",
         "read_table",
+        "read_csv",
         "open_table",
         "propose_schema",
         "import_codebook",
         "codebook_template",
         "load_schema",
+        "save_schema",
         "encode",
         "encode_large",
     ),

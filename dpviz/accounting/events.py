@@ -86,7 +86,7 @@ Cost = PureDP | BoundedRange | ApproximateDP | GaussianRounds | Free | Unbounded
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step on the rows. `part` says what for (node, leaf, ...); `level` is a depth (root = 0) or None."""
+    """One step on the rows. `part` says what for (node, leaf, ...); `level`: its depth (root = 0), the upper of two."""
 
     cost: Cost
     part: str

@@ -97,8 +97,9 @@ def _cost(event: Event, rows: int) -> tuple[Fraction | float, Fraction]:
     epsilons, deltas = [epsilon for epsilon, _ in costs], [delta for _, delta in costs]
     if isinstance(event, Sequential):
         return sum(epsilons, Fraction(0)), sum(deltas, Fraction(0))
-    # The rows of a person may be in as many disjoint parts: j of them cost a part at most j / rows of the epsilon of all, and no
-    # larger delta. Of Gaussian noise that is so because the delta at c mu of a move by mu grows with mu.
+    # The rows of a person may be in as many disjoint parts: j of them cost a part at most j / rows of the epsilon of all, so all
+    # parts together cost at most the largest, and no larger delta. Of Gaussian noise that is so because the delta at c mu of a
+    # move by mu grows with mu.
     together = isinstance(event, RandomPartition) and event.shared
     return max(epsilons, default=Fraction(0)), sum(nlargest(1 if together else rows, deltas), Fraction(0))
 

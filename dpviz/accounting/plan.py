@@ -115,7 +115,8 @@ class BudgetPlan:
         The path of one row: a ledger has every node instead, side by side, and its steps name mechanisms where these say who set
         the shares. So they are compared by what they cost, never as objects.
 
-        `shared`: the rows of a person are held out together. Raises DpvizError where no Gaussian noise has the epsilon and delta.
+        `shared`: the rows of a person are held out together, as a fit does where a column names persons. Raises DpvizError where
+        no Gaussian noise has the epsilon and delta.
         """
         steps = [*self.unbounded, *(step for share in self.shares for step in share.steps(self.delta, self.rows_per_person))]
         grown = sequence(*steps) if steps else NOTHING

@@ -160,7 +160,7 @@ def plan_with_test(spec: LearnerSpec, schema: Schema, settings: Settings, params
 
     `schema.rows_per_person` rows spend an equal part each. Delta is the person's, for which `BudgetPlan` has noise priced.
     """
-    settings = settings.of_row(schema.rows_per_person)
+    settings = settings.of_row(schema.rows_per_person)  # by `epsilon_of_row`
     if spec.tests_itself or not settings.test_share:
         plan = spec.plan(schema, settings, params)
     else:

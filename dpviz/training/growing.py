@@ -225,7 +225,8 @@ def grow_honestly(
 
     A random assignment says of each row whether the tree grows from it, whether it is counted in its leaf, or whether it is
     kept for a test. The parts hold different rows and the assignment looks at no row, so each part may spend all of epsilon
-    and the whole costs the largest, not the sum (`dpviz/privacy/random_assignment.py`); that the counts depend on the tree,
+    and the whole costs the largest, not the sum (`dpviz/privacy/random_assignment.py`); where a column names persons, all rows of
+    one go to the same part, else they may spread over several (`accounting.guarantee`). That the counts depend on the tree,
     and a test on both, changes nothing. The tree never saw the rows that are counted, so the counts say without bias how its
     labels fare; the shares made of them never saw the rows of the test.
 
