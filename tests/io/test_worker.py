@@ -86,7 +86,7 @@ def test_a_library_that_fails_ends_one_reading_and_no_cell_is_quoted(kind, fault
             read_table(content, stop=stop)
         monkeypatch.setattr(worker, "SECONDS", 0.1)
     ways = [lambda: read_table(content, max_bytes=10_000_000)]
-    ways += [lambda: batches_of(path, ReadOptions("t", 10_000_000))] if kind == "parquet" else []
+    ways += [lambda: list(batches_of(path, ReadOptions("t", 10_000_000)).read(lambda share: None))] if kind == "parquet" else []
     for read in ways:
         with pytest.raises(TableError) as error:
             read()
