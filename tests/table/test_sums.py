@@ -12,7 +12,7 @@ import pytest
 import dpviz
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.dates import DateFeature
-from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 
 N = 300
 RNG = np.random.default_rng(0)
@@ -156,3 +156,13 @@ def test_a_table_that_is_read_in_pieces_is_told_as_one_in_memory(tmp_path):
     with dpviz.encode_large(tmp_path, schema()) as rows:
         found = rows.table_sums
         assert (found.n_rows, {one.name: (one.text, one.is_wide) for one in found.columns}) == told(GAPS, schema())
+
+
+def test_many_random_tables_share_no_sum():
+    """By their sums the register knows tables of sources."""
+    schema, found = Schema((NumericFeature("x", -9, 9),), NumericTarget("y", 0, 1)), list[str]()
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        rows = dpviz.encode(pd.DataFrame({"x": rng.normal(0, 1, 50), "y": rng.uniform(0, 1, 50)}), schema)
+        found += [column.text for column in rows.table_sums.columns]
+    assert len(set(found)) == len(found)
