@@ -1,4 +1,4 @@
-// The split of ε as a bar (drawn in Python, dpviz/charts/split.py) with a grip between two parts whose shares can be moved.
+// The split of ε as a bar (drawn in Python, dpviz/charts/budget.py) with a grip between two parts whose shares can be moved.
 // While a grip is dragged only the bar moves; the shares go to the server once it is let go, or a moment after a key.
 
 const LEAST = 0.01, ROOM = 32, STEP = 0.01, PAGE = 0.1, PAUSE = 400;
