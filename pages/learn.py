@@ -29,7 +29,8 @@ NAMES = tuple(lesson.name for lesson in LESSONS)
 
 def on_sample(lesson: Lesson) -> tuple[dict[str, str], str]:
     """(settings, address) of the page of trees a lesson leads to, with the values that its controls show."""
-    now = {name: number_text(st.session_state.get(f"{lesson.text}.{name}", 0)) for name in ("epsilon", "seed")}
+    shown = {name: st.session_state.get(f"{lesson.text}.{name}", 0) for name in ("epsilon", "seed")}
+    now = shown | {"epsilon": number_text(shown["epsilon"])}
     settings = {name: value.format_map(now) for name, value in lesson.sample.settings.items()}
     learner = get_learner(lesson.sample.learner).title
     return settings, f"{lesson.sample.page}?{urlencode({'data': lesson.sample.sample, 'learner': learner, **settings})}"

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpviz.__main__ import main
 from dpviz.app import prose
-from dpviz.app.learn.lessons import ANSWERED, LESSONS
+from dpviz.app.learn.lessons import ANSWERED, LESSONS, MOST_SEED
 from dpviz.cli.app import LESSONS_SCRIPT
 from dpviz.errors import RegisterError
 from dpviz.evaluation.lessons import BROKEN, COMPLETE
@@ -111,6 +111,15 @@ def test_the_step_button_draws_node_after_node_and_stops():
         assert "drawn:" in charts(test)[0].proto.alt
     assert button(test, "Draw the next node").disabled
     assert "One person has paid ε = 2 (add/remove one person) in all." in texts(test)
+
+
+def test_the_seed_of_a_tree_stands_in_the_way_to_the_sample_digit_for_digit():
+    test = guess(lesson_page("Growing"))
+    for seed in (1_234, MOST_SEED):
+        test.number_input(key="growing.seed").set_value(seed).run()
+        assert not test.exception
+        (link,) = sample_link(test)
+        assert dict(parse_qsl(link.query))["draw"] == str(seed)
 
 
 # --- what every lesson does

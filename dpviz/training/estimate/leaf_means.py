@@ -1,7 +1,7 @@
 """Honest leaves of numbers: values and their uncertainty, from sums over rows that the tree did not grow from.
 
 The rows held out for it at random choose a window around the root's median (`window.py`), then release three sums per leaf
-(`bernstein.py`): rows, numbers and squares, at the cost of one count. Everything else is post-processing:
+(`window.py`): rows, numbers and squares, at the cost of one count. Everything else is post-processing:
 
 **Values** are shrunk from the root down. A node mixes its mean with what its parent says, shifted by half a standard deviation to
 the side its rule meant it for; m rows speak for that, m = (noise + N s^2) / (N s^2 / 4), where N is the rows of the node and s^2

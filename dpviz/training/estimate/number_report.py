@@ -1,7 +1,7 @@
 """A private test result for numbers: R2, root mean square and mean absolute error from one released table of sums.
 
 Of each row of the test the error (at most the window's width counts) and the place of the number in the window are spread over a
-table of 5 by 5 cells (`bernstein.py`, degree 4 in both): one row changes it by one row. Its cells give every moment up to the
+table of 5 by 5 cells (`window.py`, degree 4 in both): one row changes it by one row. Its cells give every moment up to the
 fourth, so means of errors and squared errors come with their sampling variance, and the noise is known: intervals are those of
 `report.py`, for ratios of sums, and are about endlessly many rows of the same source.
 
