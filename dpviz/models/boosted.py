@@ -190,7 +190,7 @@ class BoostedTrees(OfPackedTrees):
     def _added(self, rows: np.ndarray, parts: list[tuple[int, int | None]]) -> np.ndarray:
         """What parts of trees add to each of `rows`, shape (n_rows, n_scores)."""
         added = np.zeros((len(rows), self.n_scores))
-        at_once = max(1, _LARGEST // max(1, len(rows)))
+        at_once = max(1, _AT_ONCE // max(1, len(rows)))
         for start in range(0, len(parts), at_once):
             some = parts[start : start + at_once]
             roots = self.splits.roots[[tree for tree, _ in some]]
