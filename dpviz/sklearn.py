@@ -243,10 +243,10 @@ class _PrivateEstimator:
         warn_of(request, data, accepted=self.accept_rows, stacklevel=5)
         return result
 
-    @cells_stay_inside(_in_words)
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """As of scikit-learn: the accuracy, or R² of a number. As private as the rows."""
-        return float(super().score(X, y, sample_weight))  # type: ignore[misc]
+        with cells_stay_inside(_in_words):  # no decorator, as of fit
+            return float(super().score(X, y, sample_weight))  # type: ignore[misc]
 
     @cells_stay_inside(_in_words)
     def _encoded(self, X: Any) -> EncodedDataset:

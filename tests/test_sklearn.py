@@ -202,6 +202,9 @@ def test_a_score_of_labels_of_two_types_quotes_none():
     except ValueError as refused:
         said = f"{refused} {refused.__context__}"
     assert said in ("", "X or y has cells that cannot be used here. Give numbers, and texts where declared. None")
+    for call in (fitted.fit, fitted.score):  # no cells are wrong, the call is
+        with pytest.raises(TypeError, match="missing 1 required positional argument: 'y'"):
+            call(X)
 
 
 def missing_rows():
