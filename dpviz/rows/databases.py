@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 T = TypeVar("T")
+#: Digits of the numbers that Arrow has.
+_MOST_DIGITS = 38
 
 
 class Database(ABC):
@@ -165,11 +167,16 @@ class PostgreSQL(Database):
 
     title = "PostgreSQL"
     _SETTINGS: ClassVar = {"default_transaction_read_only": "on", "synchronize_seqscans": "off", "client_min_messages": "error"}
+    #: Columns of decimals whose digits are declared, with what PostgreSQL keeps of them.
+    _DIGITS = """
+        SELECT attname::text, atttypmod - 4 FROM pg_attribute
+        WHERE attrelid = to_regclass($1) AND atttypid = 'numeric'::regtype AND atttypmod >= 4 AND NOT attisdropped
+    """
 
     def __init__(self, address: Address) -> None:
         from adbc_driver_postgresql import dbapi
 
-        self._lost = (dbapi.OperationalError, dbapi.InterfaceError)
+        self._lost, self._decimals = (dbapi.OperationalError, dbapi.InterfaceError), dict[str, Any]()
         given = {"user": address.user, "host": address.host, "port": address.port, "dbname": address.database}
         given |= {"application_name": "dpviz", "client_encoding": "utf8"}
         wanted = " ".join(f"{name}={_quoted(str(value))}" for name, value in given.items() if value)
@@ -185,13 +192,31 @@ class PostgreSQL(Database):
             asked(lambda: cursor.execute(statement), cursor.adbc_cancel)
             yield cursor.fetch_record_batch(), cursor.adbc_cancel
 
-    def _typed(self, rows: Any) -> Any:
-        """The same with decimals as texts."""
+    def schema(self, table: Sequence[str]) -> pa.Schema:
+        """Columns with their types; raises EngineError where there is no such table."""
         import pyarrow as pa
+
+        with self.errors(), self._base.cursor() as cursor:
+            cursor.execute(self._DIGITS, [self._named(table)])
+            for name, kept in cursor.fetchall():
+                digits, scale = kept >> 16 & 0xFFFF, kept & 0x7FF
+                if scale <= digits <= _MOST_DIGITS:
+                    self._decimals[name] = pa.decimal128(digits, scale)
+        return super().schema(table)
+
+    def _typed(self, rows: Any) -> Any:
+        """The same with decimals, which come as texts, as numbers where their digits are declared: no schema says otherwise what
+        their points mean. One that is no number is missing then.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
 
         for at, field in enumerate(rows.schema):
             if (field.metadata or {}).get(b"ADBC:postgresql:typname") == b"numeric":
-                rows = rows.set_column(at, field.name, rows.column(at).cast(pa.string()))
+                column = rows.column(at).cast(pa.string())
+                if (kind := self._decimals.get(field.name)) is not None:
+                    column = pc.if_else(pc.equal(pc.utf8_lower(column), "nan"), None, column).cast(kind)
+                rows = rows.set_column(at, field.name, column)
         return rows
 
 

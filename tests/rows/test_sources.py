@@ -452,3 +452,12 @@ def test_types_that_only_postgresql_has(engine: InPostgreSQL) -> None:
     address = "postgresql://dpviz@/postgres?table=special"
     with opened(address, schema) as rows:
         assert [column.tolist() for column in rows.data.columns] == [[0, 0, 1], [0, 1, 0], [1.25, 0.0, 0.0], [1.5, 0.0, 3.0]]
+
+
+@in_postgresql
+def test_a_decimal_of_postgresql_is_the_number_that_it_is_whatever_mark_the_schema_says(engine: InPostgreSQL) -> None:
+    rows_of_it = "(1, 1.234, 'a'), (2, 12, 'b'), (3, 'NaN', 'a')"
+    engine.run("CREATE TABLE marks (id int, x numeric(8, 3), y text)", f"INSERT INTO marks VALUES {rows_of_it}")
+    schema = Schema((NumericFeature("x", 0, 9999, missing_as=1.0),), ClassTarget("y", ("a", "b")), decimal=",")
+    with opened("postgresql://dpviz@/postgres?table=marks", schema) as rows:
+        assert rows.data.columns[0].tolist() == [1.234, 12.0, 1.0]
