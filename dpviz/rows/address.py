@@ -45,10 +45,10 @@ def parse_address(text: str) -> Address:
         asked = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
     except ValueError:
         raise EngineError("address", "This is not the address of a table.", remedy=_FORM) from None
-    engine, given = "postgresql" if parts.scheme == "postgres" else parts.scheme, dict(asked)
+    engine, given = "postgresql" if parts.scheme == "postgres" else parts.scheme, {"table": ""} | dict(asked)
     if password is not None or any("pass" in name.lower() or "token" in name.lower() for name in given):
         raise EngineError("password", "An address may not hold a password.", remedy=_PASSWORD)
-    table = tuple(given.get("table", "").split("."))
+    table = tuple(given["table"].split("."))
     user, host, path = unquote(parts.username or ""), parts.hostname or "", unquote(parts.path).removeprefix("/")
     has_place = bool(user or host or port)
     wrong = {

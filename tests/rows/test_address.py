@@ -46,6 +46,8 @@ def test_what_is_no_address_is_refused_and_names_of_files_are_none() -> None:
         with pytest.raises(EngineError) as refused:
             parse_address(text)
         assert (refused.value.code, bool(refused.value.remedy)) == ("address", True), text
+    with pytest.raises(EngineError, match="must name one table"):
+        parse_address("postgresql://host/db")
     files = ("data.csv", "C:\\data.csv", "https://example.org/data.csv", "postgresql", "folder/duckdb:x")
     assert not any(map(is_address, files))
 
