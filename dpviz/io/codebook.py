@@ -14,7 +14,7 @@ from dpviz.io.csv import read_lines
 from dpviz.io.csv_text import csv_text, unguarded
 from dpviz.io.limits import LARGEST_SCHEMA
 from dpviz.io.options import ReadOptions
-from dpviz.io.text import Source, name_of, read_bytes
+from dpviz.io.text import GZIP, Source, gunzip, name_of, read_bytes
 from dpviz.table.column_draft import MIDDLE, ColumnDraft, Use, feature_of, number_in, of_column, target_of
 from dpviz.table.dates import ORDERS, PARTS
 from dpviz.table.notes import Doubt, warn_of
@@ -88,6 +88,7 @@ def read_codebook(source: Source, *, target: str | None = None) -> Codebook:
     Rows with missing or unknown cells of which it says nothing are dropped.
     """
     raw = read_bytes(source, LARGEST_SCHEMA)
+    raw = gunzip(raw, LARGEST_SCHEMA) if raw.startswith(GZIP) else raw
     if raw.startswith(b"PK") or raw.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
         kind = "a Frictionless description" if re.search(rb'"(fields|resources)"\s*:\s*\[', raw) else "JSON"
         kind = "a workbook" if raw.startswith(b"PK") else kind

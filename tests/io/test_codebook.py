@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from dataclasses import replace
 
 import pytest
@@ -61,6 +62,7 @@ def test_files_as_people_save_them_declare_the_same():
         assert schema == SCHEMA
         assert not schema.read_fields()
     assert dpviz.import_codebook(COMMAS.encode("utf-16"), n_public=500).n_public == 500
+    assert dpviz.import_codebook(gzip.compress(COMMAS.encode())) == SCHEMA
 
 
 BOOKS = [COMMAS.encode(), SEMICOLONS.encode(), book("d,date month,,6,,,,,,,"), book("x,number,-5,2.50,,,NA; -9,0.5,,kg,")]
