@@ -66,7 +66,7 @@ class Condition:
             return replace(self, sign=_INVERSE[self.sign])
         declared = schema.features[self.feature]
         assert isinstance(declared, CategoricalFeature)
-        return replace(self, codes=tuple(code for code in range(len(declared.categories)) if code not in self.codes))
+        return replace(self, codes=tuple(sorted({*range(len(declared.categories))}.difference(self.codes))))
 
 
 @dataclass(frozen=True, slots=True)
