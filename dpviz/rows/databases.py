@@ -51,7 +51,8 @@ class Database(ABC):
         """Columns with their types; raises EngineError where there is no such table."""
         statement = f"SELECT * FROM {self._named(table)} LIMIT 0"
         with self.errors(is_table=True), self._asked(statement, 1) as (reader, _):
-            return self._typed(reader.schema.empty_table()).schema
+            found: pa.Schema = reader.schema
+            return found
 
     def batches(self, statement: str, n_rows: int) -> Iterator[pa.RecordBatch]:
         """The rows of a statement, in order and about so many at a time."""
@@ -123,13 +124,16 @@ def checked_columns(schema: pa.Schema, wanted: Sequence[str] | None, order: str)
 
 def batches_at(database: Database, address: Address, wanted: Sequence[str]) -> Batches:
     """A table, ready to be read. Raises EngineError or SchemaError."""
+    import pyarrow as pa
+
     schema = database.schema(address.table)
     columns = checked_columns(schema, wanted, address.order)
     # what is empty here may have a cell elsewhere
     reading = ReadOptions(str(address), keep_empty=not {*columns} >= {*flat_columns(schema)})
 
     def read(step: Progress) -> Iterator[RawTable]:
-        for batch in chain(database.read(address.table, columns, address.order), [schema.empty_table().select(columns)]):
+        none = pa.schema([schema.field(name) for name in columns]).empty_table()  # of all columns there may be no such table
+        for batch in chain(database.read(address.table, columns, address.order), [none]):
             step(0.0)  # nobody counts the rows of a table before
             yield table_of_batch(batch, reading)
 
@@ -202,7 +206,7 @@ class PostgreSQL(Database):
                 digits, scale = kept >> 16 & 0xFFFF, kept & 0x7FF
                 if scale <= digits <= _MOST_DIGITS:
                     self._decimals[name] = pa.decimal128(digits, scale)
-        return super().schema(table)
+        return self._typed(super().schema(table).empty_table()).schema
 
     def _typed(self, rows: Any) -> Any:
         """The same with decimals, which come as texts, as numbers where their digits are declared: no schema says otherwise what

@@ -438,6 +438,17 @@ def test_columns_that_are_no_cells_are_refused_and_an_enum_is_text(tmp_path: Pat
         assert rows.data.columns[0].tolist() == [1]
 
 
+def test_a_column_that_arrow_makes_no_empty_one_of_hinders_no_others(tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect(str(tmp_path / "union.duckdb")) as base:
+        base.execute("CREATE TABLE t AS SELECT 1 AS x, 'a' AS y, union_value(n := 2) AS either")
+    address, target = f"duckdb:///{tmp_path / 'union.duckdb'}?table=t", ClassTarget("y", ("a", "b"))
+    with dpviz.open_table(address, Schema((NumericFeature("x", 0, 2),), target)) as rows:
+        assert rows.data.columns[0].tolist() == [1.0]
+    with pytest.raises(SchemaError, match="Columns of the type sparse_union are not read"):
+        dpviz.open_table(address, Schema((NumericFeature("either", 0, 2),), target))
+
+
 @in_postgresql
 def test_types_that_only_postgresql_has(engine: InPostgreSQL) -> None:
     """Texts of fixed length, a collation without case, not-a-number among decimals, decimals of any length."""
