@@ -85,6 +85,7 @@ def test_a_grip_on_the_bar_is_moved_by_mouse_and_by_keyboard_and_the_rule_comes_
     first.wait_for()
     settled(page)
     by_rule = first.get_attribute("aria-valuenow")
+    first.evaluate("grip => grip.scrollIntoView({block: 'center'})")
     box = first.bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.mouse.down()
