@@ -100,9 +100,10 @@ def read_asked(source: Source, asked: ReadOptions) -> RawTable:
     max_bytes, by_name = asked.max_bytes, asked.names is not None
     raw = read_bytes(source, max_bytes)
     file_name = name_of(source, None)
-    packing = _packing_of(file_name, raw, by_name=by_name)
-    if packing and not _is_office(raw):
-        file_name, raw = _unpacked(file_name, raw, packing, max_bytes)
+    for _ in range(2):  # a packed file may be packed once more, but not for ever
+        packing = _packing_of(file_name, raw, by_name=by_name)
+        if packing and not _is_office(raw):
+            file_name, raw = _unpacked(file_name, raw, packing, max_bytes)
     format = _format_of(file_name, raw, by_name=by_name)
     if asked.sheet is not None and format is not EXCEL:
         what = f"{asked.title!r:.80} is no workbook, so it has no sheet {asked.sheet!r:.80}."

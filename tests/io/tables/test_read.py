@@ -69,7 +69,8 @@ def test_paths_bytes_files_and_packed_ones_read_alike(tmp_path):
             tables = [dpviz.read_table(source) for source in (path, content, io.BytesIO(content), file)]
         assert [tables[0].source, tables[1].source] == [f"table.{kind}", "table"]
         archive = zip_bytes({"a/t": content, "__MACOSX/t": b"x", "a/.DS": b""})
-        packed = (gzip.compress(content), zstd_bytes(content), archive) if "." not in kind else ()
+        twice = zip_bytes({"t.csv.gz": gzip.compress(content)})
+        packed = (gzip.compress(content), zstd_bytes(content), archive, twice) if "." not in kind else ()
         assert len({str(cells(table)) for table in (*tables, *map(read_table, packed))}) == 1
         assert kind == "csv" or problem(content[: len(content) * 2 // 3]).code in {"damaged", "gzip"}
 
