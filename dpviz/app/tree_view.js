@@ -214,8 +214,9 @@ class View {
   zoomBy(factor) {
     const scale = clamp(this.scale * factor, SMALLEST, LARGEST), ratio = scale / this.scale;
     const { scrollLeft, scrollTop, clientWidth, clientHeight } = this.stage;
+    const beside = Math.max(0, (clientWidth - this.size.width * this.scale) / 2);  // a narrower drawing stands in the middle
     const middle = (place, size) => (place + size / 2) * ratio - size / 2;
-    this.zoomTo(scale, middle(scrollLeft, clientWidth), middle(scrollTop, clientHeight));
+    this.zoomTo(scale, middle(scrollLeft - beside, clientWidth), middle(scrollTop, clientHeight));
   }
 
   remember() {

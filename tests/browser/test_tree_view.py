@@ -176,6 +176,15 @@ def test_buttons_zoom(page: Any) -> None:
 
 
 @pytest.mark.verify
+def test_the_middle_of_a_drawing_that_outgrows_the_frame_stays_in_the_middle(page: Any) -> None:
+    show(page, data(grown(1)))
+    beyond = "e => e.scrollWidth - e.clientWidth"
+    while not page.locator(".stage").evaluate(beyond):
+        page.get_by_role("button", name="Zoom in").click()
+    assert look(page)["left"] == pytest.approx(page.locator(".stage").evaluate(beyond) / 2, abs=2)
+
+
+@pytest.mark.verify
 def test_dragging_moves_and_does_not_choose(page: Any) -> None:
     show(page, data(grown(4)))
     page.get_by_role("button", name="Zoom in").click(click_count=4)
