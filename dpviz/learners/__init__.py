@@ -1,4 +1,4 @@
-"""Learners, a file of its own name for each: `native`, `published` and `references` (without privacy)."""
+"""Learners, a file for each and its close variants: `native`, `published` and `references` (without privacy)."""
 
 from dpviz.learners.catalogue import (
     DEFAULT,
