@@ -9,8 +9,10 @@ from dpviz.io.text import read_document
 from dpviz.table.schema import Schema
 from dpviz.table.schema_json import schema_from_json
 
-#: Beside `load_schema`.
-save_schema = Schema.save
+
+def save_schema(schema: Schema, path: str | Path) -> None:
+    """As `Schema.save`."""
+    schema.save(path)
 
 
 def load_schema(path: str | Path) -> Schema:
