@@ -63,6 +63,8 @@ def test_trees_add_up_to_scores_whatever_is_looked_up_and_whichever_rows_come_al
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
         few = data.take(slice(19_000, 19_010), share=0.1)
         np.testing.assert_array_equal(model.scores(few).reshape(10, -1), found[19_000:19_010])
+        one = data.take(slice(19_000, 19_001), share=0.1)  # of a model that has filled no table
+        np.testing.assert_array_equal(read(schema, trees * 3).scores(one).reshape(1, -1), found[19_000:19_001])
         if n_scores == 1:
             states = np.array([state.copy() for state in model.accumulated(data)])
             assert (states[0] == 2.0).all()
