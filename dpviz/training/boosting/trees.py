@@ -20,7 +20,7 @@ import math
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -86,8 +86,7 @@ def draw_boosting_trees(
     order = in_turn(features, count, both, source)
     drawing = Drawing(schema, multiscale, None, source)
     cells = cells_by_part(depth, both)
-    parts = ([drawing.part(f, n, grouped=both) for f, n in zip(asked, cells, strict=True)] for asked in order)
-    return pack(schema, [nest(of_tree) for of_tree in parts])
+    return pack_parts(schema, [[drawing.part(f, n, grouped=both) for f, n in zip(asked, cells, strict=True)] for asked in order])
 
 
 def cells_by_part(depth: int, both: bool) -> tuple[int, ...]:
@@ -145,7 +144,7 @@ def in_turn(features: list[int], count: int, both: bool, source: NoiseSource) ->
 
 def uniform(count: int, source: NoiseSource) -> np.ndarray:
     """Uniform numbers from 0 to 1, shape (count,)."""
-    return UniformPoint().choose(np.zeros(count), np.ones(count), source=source)
+    return UniformPoint().choose(np.zeros(count), 1.0, source=source)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,9 +158,10 @@ class Part:
 
     def cells(self, values: np.ndarray) -> np.ndarray:
         """The cell of each value, whole numbers; a number equal to a cut lies below it."""
+        kind = np.min_scalar_type(self.n_cells - 1)  # the narrower, the quicker
         if self.groups:
-            return np.array(self.groups)[values.astype(np.int64)]
-        cells = np.zeros(len(values), dtype=np.min_scalar_type(len(self.cuts)))  # the narrower, the quicker
+            return np.array(self.groups, dtype=kind).take(values.astype(np.intp))
+        cells = np.zeros(len(values), dtype=kind)
         for cut in self.cuts:
             cells += values > cut
         return cells
@@ -202,12 +202,12 @@ class Drawing:
         return Part(feature, n_cells, groups=tuple((order % n_cells).tolist()))
 
 
-def nest(parts: Sequence[Part], cell: int = 0) -> Nested:
+def _nest(parts: Sequence[Part], cell: int = 0) -> Nested:
     """Nested nodes: the cells of the first part, each cut by the next part."""
     if not parts:
         return cell
     part, rest = parts[0], parts[1:]
-    below = [nest(rest, cell * part.n_cells + number) for number in range(part.n_cells)]
+    below = [_nest(rest, cell * part.n_cells + number) for number in range(part.n_cells)]
     if part.groups:
         return part.feature, math.nan, [below[group] for group in part.groups]
     return _balanced(part.feature, part.cuts, below)
@@ -234,6 +234,12 @@ def two_sided(declared: Feature, place: int, cut: float, inside: Nested, outside
 
 def pack(schema: Schema, trees: Sequence[Nested]) -> BoostingTrees:
     """Nested trees one after another, each breadth first."""
+    nodes, cells = _breadth_first(trees)
+    return BoostingTrees(PackedTrees.of(schema, nodes), np.array(cells, dtype=np.int64))
+
+
+def _breadth_first(trees: Sequence[Nested]) -> tuple[list[tuple[int, float]], list[int]]:
+    """(what every node asks for, the cell of every leaf)."""
     nodes: list[tuple[int, float]] = []
     cells: list[int] = []
     for root in trees:
@@ -246,7 +252,44 @@ def pack(schema: Schema, trees: Sequence[Nested]) -> BoostingTrees:
                 continue
             nodes.append(node[:2])
             waiting.extend(node[2])
-    return BoostingTrees(PackedTrees.of(schema, nodes), np.array(cells, dtype=np.int64))
+    return nodes, cells
+
+
+def pack_parts(schema: Schema, trees: Sequence[Sequence[Part]]) -> BoostingTrees:
+    """The trees of these parts, one after another: the cells of the first part, each cut by the next part."""
+    features = [[*(part.feature for part in parts), LEAF] for parts in trees]
+    cuts = [[*(cut for part in parts for cut in part.cuts), math.nan] for parts in trees]
+    cells = [_cells_by_place(parts) for parts in trees]
+    outlines = zip(*(_outline(tuple((len(part.cuts), len(part.groups)) for part in parts)) for parts in trees), strict=True)
+    feature, threshold, cell = (
+        np.concatenate([np.array(of_tree).take(places) for of_tree, places in zip(values, by_tree, strict=True)])
+        for values, by_tree in zip((features, cuts, cells), outlines, strict=True)
+    )
+    return BoostingTrees(PackedTrees(schema, feature.astype(np.int16), threshold), cell)
+
+
+def _cells_by_place(parts: Sequence[Part]) -> list[int]:
+    """The cell of every combination of an interval, or category, of each part; that of the last part varies fastest."""
+    cells = [0]
+    for part in parts:
+        cells = [cell * part.n_cells + own for cell in cells for own in part.groups or range(part.n_cells)]
+    return cells
+
+
+@lru_cache(maxsize=128)
+def _outline(shape: tuple[tuple[int, int], ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What trees share whose parts have as many (cuts, categories): breadth first, which part and which cut every node asks for.
+
+    Cuts are numbered through all parts; -1 stands for none. Third comes the place of every leaf among all combinations.
+    """
+    parts: list[Part] = []
+    for n_cuts, n_categories in shape:
+        first = sum(len(part.cuts) for part in parts)
+        cuts = tuple(range(first, first + n_cuts))
+        parts.append(Part(len(parts), n_categories or n_cuts + 1, cuts, tuple(range(n_categories))))
+    nodes, cells = _breadth_first([_nest(parts)])
+    asked, cut = zip(*nodes, strict=True)
+    return np.array(asked), np.nan_to_num(np.array(cut), nan=-1).astype(np.int64), np.array(cells)
 
 
 #: The share of draws in which all features are as likely, and what a round keeps of the memory of a feature.
@@ -262,18 +305,16 @@ class FollowingTrees:
         self.features = np.array(features)
         self.first = [first for (first,) in in_turn(features, len(features), False, source)]
         self.signal, self.memory = np.zeros(len(drawing.schema.features)), np.zeros(len(drawing.schema.features))
-        self.trees: list[Nested] = []
+        self.trees: list[list[Part]] = []
         self.n_cells: list[int] = []  #: Of every tree drawn so far
-        self.parts: list[Part] = []  #: Of the last tree
 
     def cells_of(self, rows: np.ndarray, tree: int) -> np.ndarray:
         """The cell of each of `rows` (n_rows, n_features) in the last tree."""
         assert tree == len(self.trees) - 1, "trees are drawn in order"
-        first, *others = self.parts
-        cells = first.cells(rows[:, first.feature])
-        for part in others:  # as ravel_multi_index, in narrow numbers
-            kind = np.min_scalar_type(self.n_cells[-1])
-            cells = cells.astype(kind) * kind.type(part.n_cells) + part.cells(rows[:, part.feature]).astype(kind)
+        cells = np.zeros(len(rows), dtype=np.min_scalar_type(self.n_cells[-1]))
+        for part in self.trees[-1]:  # as ravel_multi_index, in narrow numbers
+            cells *= part.n_cells
+            cells += part.cells(rows[:, part.feature])
         return cells.astype(np.intp)
 
     def draw(self, tree: int) -> None:
@@ -282,21 +323,20 @@ class FollowingTrees:
         while len(asked) < min(len(self.cells), len(self.features)):
             asked.append(self._drawn(asked))
         grouped = len(self.cells) > 1
-        self.parts = [
-            self.drawing.part(feature, cells, grouped=grouped) for feature, cells in zip(asked, self.cells, strict=False)
-        ]
-        self.trees.append(nest(self.parts))
+        self.trees.append(
+            [self.drawing.part(feature, cells, grouped=grouped) for feature, cells in zip(asked, self.cells, strict=False)]
+        )
         self.n_cells.append(math.prod(self.shape))
 
     @property
     def asked(self) -> list[int]:
         """The features of the last tree."""
-        return [part.feature for part in self.parts]
+        return [part.feature for part in self.trees[-1]]
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Cells of the last tree by each of its features."""
-        return tuple(part.n_cells for part in self.parts)
+        return tuple(part.n_cells for part in self.trees[-1])
 
     def _drawn(self, taken: list[int]) -> int:
         """A feature that is not yet `taken`."""
@@ -322,4 +362,4 @@ class FollowingTrees:
 
     def all(self) -> BoostingTrees:
         """The trees drawn so far."""
-        return pack(self.drawing.schema, self.trees)
+        return pack_parts(self.drawing.schema, self.trees)
