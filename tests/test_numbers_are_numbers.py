@@ -2,6 +2,8 @@
 
 import decimal
 import json
+from contextlib import suppress
+from fractions import Fraction
 from functools import cache
 from itertools import product
 
@@ -190,6 +192,24 @@ def test_numbers_of_numpy_are_numbers(tmp_path):
     assert classifier(random_state=np.int64(3), epsilon=np.float32(1), n_public=np.int64(40)).result_.released is False
     register = Register(tmp_path / "releases.db")
     assert register.declare("rows", epsilon_cap=np.float32(1), rows_per_unit=np.int64(2)).rows_per_unit == 2
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::dpviz.errors.DpvizWarning")
+@pytest.mark.parametrize("what", [name for name in ASKED if name not in ("sweep, bare", "verify")])
+def test_a_number_of_another_type_is_that_number_or_is_refused(what):
+    ask, names, _ = ASKED[what]
+    for name, value in product(names, (2.0, -0.0, np.int8(2), Fraction(1, 2), np.float16(0.5))):
+        if name not in ("workers", "delta", "max_depth"):  # which would start processes, and search long
+            with suppress(DpvizError):
+                ask(**{name: value})
+
+
+def test_numbers_of_few_bits_do_not_overflow():
+    many = SCHEMA.declare(n_public=100_000)
+    assert dpviz.which_learner(many, epsilon=np.int8(3)) == dpviz.which_learner(many, epsilon=Fraction(3))
+    assert type(dpviz.PrivacyLoss(np.float16(0.1)).epsilon) is float
+    assert dpviz.audit_outputs([0] * 300, [1] * 300, delta=Fraction(1, 4), beta=Fraction(1, 4)).bound > 0
 
 
 @examples(200)

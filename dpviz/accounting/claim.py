@@ -28,8 +28,8 @@ class Claim:
     evidence: str = ""
 
     def __post_init__(self) -> None:
-        validate_loss("Claim", "epsilon", self.epsilon)
-        validate_delta("Claim", "delta", self.delta)
+        object.__setattr__(self, "epsilon", validate_loss("Claim", "epsilon", self.epsilon))
+        object.__setattr__(self, "delta", validate_delta("Claim", "delta", self.delta))
 
     @property
     def loss(self) -> PrivacyLoss:

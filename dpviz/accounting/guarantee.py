@@ -31,8 +31,8 @@ class PrivacyLoss:
     delta: float = 0.0
 
     def __post_init__(self) -> None:
-        validate_loss("PrivacyLoss", "epsilon", self.epsilon)
-        validate_delta("PrivacyLoss", "delta", self.delta)
+        object.__setattr__(self, "epsilon", validate_loss("PrivacyLoss", "epsilon", self.epsilon))
+        object.__setattr__(self, "delta", validate_delta("PrivacyLoss", "delta", self.delta))
 
     @property
     def is_finite(self) -> bool:

@@ -89,7 +89,7 @@ class Risk:
 
     def delta(self, epsilon: float) -> float:
         """The least delta with which this is (epsilon, delta)-differentially private. Raises ParameterError below 0."""
-        validate_loss("Risk", "epsilon", epsilon)
+        epsilon = validate_loss("Risk", "epsilon", epsilon)
         composed = max(self._profile.at(epsilon), self._profile.reversed.at(epsilon))
         return min(composed, self.plain.delta) if epsilon >= self.plain.epsilon else composed
 
@@ -183,4 +183,4 @@ def check_risks(risks: Sequence[StatedRisk], risk: Risk, where: str) -> None:
 
 
 def _share(name: str, value: float) -> float:
-    return float(validate_delta("Risk", name, value))
+    return validate_delta("Risk", name, value)

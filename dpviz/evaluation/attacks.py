@@ -128,9 +128,10 @@ def attack_curve(
     if attack not in ATTACKS:
         raise UnknownName("attack", attack, ATTACKS)
     require_classes(train.schema, "An attack")
-    validate_count("attack", "runs", runs)
+    runs = validate_count("attack", "runs", runs)
     if not len(poisoned_rows) or not all(is_whole(rows) and rows >= 0 for rows in poisoned_rows):
         raise ParameterError("attack", "poisoned_rows", poisoned_rows, "at least one whole number, none below 0")
+    poisoned_rows = [int(rows) for rows in poisoned_rows]
     poison, max_depth = ATTACKS[attack].poison, request.depth_beside(train.schema)
     measured = []
     for rows in steps(poisoned_rows, progress, stop, at_least=1):

@@ -348,7 +348,7 @@ class Consequence:
 
     def right_guesses(self, candidates: int = FAIR) -> float:
         """The largest share of right guesses about a person, of one or of `candidates` equally likely ones."""
-        validate_count("an attack", "candidates", candidates, 2)
+        candidates = validate_count("an attack", "candidates", candidates, 2)
         if not self.is_proved:
             return 1.0
         return self.risk.guesses() if candidates == FAIR else self.risk.attribute_guesses(1 / candidates)

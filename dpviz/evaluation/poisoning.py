@@ -77,9 +77,8 @@ def draw(
     """
     require_classes(train.schema, "A poisoning guarantee")
     require_task(request.spec, train.schema)
-    validate_count("draws", "draws", draws)
     checked_workers("draws", workers)
-    validate_count("draws", "seed", seed, 0)
+    draws, seed = validate_count("draws", "draws", draws), validate_count("draws", "seed", seed, 0)
     if not test.n_rows:
         raise DpvizError("There are no rows to score.", remedy="Give at least one test row.")
     count = draws if request.spec.spends_epsilon else 1
@@ -132,7 +131,7 @@ def pure_dp_survival(below: np.ndarray, rows: int, epsilon: float) -> np.ndarray
     While u <= 1/(1 + e^eps) a row multiplies u by e^eps, from then on it multiplies 1 - u by e^-eps. Any split of the k rows
     into these two is an upper bound on T^k, so a rounding error of the turning point can only make the result smaller.
     """
-    validate_loss("pure_dp_survival", "epsilon", epsilon)
+    epsilon = validate_loss("pure_dp_survival", "epsilon", epsilon)
     u = np.asarray(below, dtype=np.float64)
     if rows == 0 or epsilon == 0:
         return 1 - u
@@ -192,8 +191,7 @@ def _composed_rows(rows: int) -> int:
 
 def published_bound(mean: float, rows: int, epsilon: float, delta: float = 0.0) -> float:
     """e^(-k eps) E[A]: Corollary 2 (and 3 for 1 minus attack success); with delta, e^(-k eps) (E[A] - the group's delta)."""
-    validate_delta("published_bound", "mean", mean)
-    validate_loss("published_bound", "epsilon", epsilon)
+    mean, epsilon = validate_delta("published_bound", "mean", mean), validate_loss("published_bound", "epsilon", epsilon)
     return math.exp(-rows * epsilon) * max(0.0, mean - group_delta(rows, epsilon, delta))
 
 
@@ -441,9 +439,9 @@ def certify(
     """
     if not splits:
         raise ParameterError("certify", "splits", splits, "at least one (train, test) pair")
-    validate_number("certify", "max_poisoned", max_poisoned, least=0, most=1, allowed="a share in [0, 1]")
-    validate_count("certify", "seed", seed, 0)
-    validate_fraction("certify", "beta", beta)
+    allowed = "a share in [0, 1]"
+    max_poisoned = validate_number("certify", "max_poisoned", max_poisoned, least=0, most=1, allowed=allowed)
+    seed, beta = validate_count("certify", "seed", seed, 0), validate_fraction("certify", "beta", beta)
     how: dict[str, Any] = {"draws": draws, "workers": workers, "stop": stop}
     bounds: list[Bounds] = []
     n_asked = n_done = 0

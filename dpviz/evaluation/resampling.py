@@ -125,7 +125,7 @@ def resample(
     `progress`: called with the share that is done, in (0, 1], after each draw, or each share of them.
     `stop`: asked before each draw, or each share. After a stop the draws done so far are returned.
     """
-    validate_count("resampling", "draws", draws)
+    draws = validate_count("resampling", "draws", draws)
     how: dict[str, Any] = {"workers": workers, "progress": progress, "stop": stop}
     together = math.ceil(draws / workers) if isinstance(workers, int) and workers > 1 else 1
     found = fit_each([request], data, child_seeds(seed, draws), _model, together, **how)

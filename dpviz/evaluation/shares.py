@@ -193,7 +193,7 @@ def share_map(
     `seed`: repeatable; the k-th draw does not depend on `draws` or `workers`.
     `stop`: asked between draws. The draws done so far are kept; raises Cancelled when there are none.
     """
-    validate_count("the budget lab", "draws", draws)
+    draws = validate_count("the budget lab", "draws", draws)
     asked = list(map(movable.asked, movable.points))
     known: dict[Any, int] = {}  # the same plan is fitted once
     firsts = tuple(known.setdefault(_identity(request.plan(data.schema)), at) for at, request in enumerate(asked))

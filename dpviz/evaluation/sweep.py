@@ -65,16 +65,13 @@ class SweepGrid:
                 raise ParameterError("sweep", name, values, "at least one, and none twice")
         if None in self.max_depths and len(self.max_depths) > 1:
             raise ParameterError("sweep", "max_depth", self.max_depths, "numbers of levels, or None alone")
-        counts = [
-            ("folds", self.folds),
-            ("repeats", self.repeats),
-            *(("n_rows", rows) for rows in self.n_rows if rows is not None),
-        ]
-        for name, number in counts:
-            validate_count("sweep", name, number)
-        validate_count("sweep", "seed", self.seed, 0)
+        for name, least in (("folds", 1), ("repeats", 1), ("seed", 0)):
+            object.__setattr__(self, name, validate_count("sweep", name, getattr(self, name), least))
+        n_rows = tuple(None if rows is None else validate_count("sweep", "n_rows", rows) for rows in self.n_rows)
+        object.__setattr__(self, "n_rows", n_rows)
         for name, epsilon, max_depth in product(self.learners, self.epsilons, self.max_depths):
             self.request(name, epsilon, max_depth)
+        object.__setattr__(self, "epsilons", tuple(map(float, self.epsilons)))
 
     def request(self, learner: str, epsilon: float, max_depth: int | None) -> FitRequest:
         """One fit; a variant's own parameters count beside, and before, those of its learner."""

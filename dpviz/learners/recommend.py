@@ -10,12 +10,12 @@ rule hits 7 of 8 cells (2 tables). A constant is never recommended: pf-tree is b
 majority class in no cell of `docs/evidence/tables.md`, down to 2 rows times epsilon.
 """
 
+import math
 from dataclasses import dataclass
 
-from dpviz.errors import ParameterError
 from dpviz.learners.catalogue import DEFAULT, DEFAULT_OF_NUMBERS, get_learner
 from dpviz.table.schema import NumericTarget, Schema
-from dpviz.table.validation import is_number
+from dpviz.table.validation import validate_number
 from dpviz.training.contract import n_public_of
 
 #: Rows times epsilon per feature from which s-gbdt is recommended.
@@ -76,8 +76,8 @@ def which_learner(schema: Schema, *, epsilon: float) -> Recommended:
     ParameterError
         Epsilon is not a finite number above 0.
     """
-    if not (is_number(epsilon) and epsilon > 0):
-        raise ParameterError("which_learner", "epsilon", epsilon, "a finite number above 0")
+    allowed = "a finite number above 0"
+    epsilon = validate_number("which_learner", "epsilon", epsilon, least=0, most=math.inf, open=True, allowed=allowed)
     one, many = get_learner(DEFAULT), get_learner(DEFAULT_OF_NUMBERS)
     is_number_target = isinstance(schema.target, NumericTarget)
     if not is_number_target and len(schema.classes) > 2:

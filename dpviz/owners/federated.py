@@ -98,14 +98,14 @@ def train_federated(
     if params.get("initial_share"):
         raise ParameterError("train_federated", "initial_share", params["initial_share"], "0: owners start from 0")
     chosen = make_params(s_gbdt.Params, s_gbdt.NAME, {**params, "initial_share": 0.0})
-    validate_count("train_federated", "public_seed", public_seed, 0)
+    public_seed = validate_count("train_federated", "public_seed", public_seed, 0)
     if seed is None:
         if blamed := next((part.not_row_wise for part in parts if part.not_row_wise), ""):
             raise not_row_wise(blamed)
         for number, part in enumerate(parts if not accept_rows else ()):
             check_row_count(part, accept="pass accept_rows=True", where=f"Owner {number}")
     else:
-        validate_count("train_federated", "seed", seed, 0)
+        seed = validate_count("train_federated", "seed", seed, 0)
     settings = Settings(epsilon=epsilon, max_depth=max_depth, depth=depth, delta=delta)  # type: ignore[arg-type]
     bounds = [part.rows_per_person for part in parts]  # a person with bounded rows may be known to every owner
     is_bounded = None not in bounds

@@ -401,7 +401,7 @@ def limit_of(schema: Schema, person: str | None, rows_per_person: int | None) ->
     if rows_per_person is None:
         rows_per_person = schema.rows_per_person
     else:
-        validate_count("encode", "rows_per_person", rows_per_person, 1, MOST_ROWS_PER_PERSON)
+        rows_per_person = validate_count("encode", "rows_per_person", rows_per_person, 1, MOST_ROWS_PER_PERSON)
         if person is None:
             raise ParameterError("encode", "rows_per_person", rows_per_person, "given together with person, or in the schema")
         if schema.rows_per_person not in (1, rows_per_person):

@@ -32,9 +32,11 @@ def validate_number(
 
     Raises ParameterError, which says that the parameter `name` of `owner` must be what `allowed` says.
     """
-    if not is_number(value) or not (least < value < most if open else least <= value <= most):
-        raise ParameterError(owner, name, value, allowed)
-    return float(value)
+    if is_number(value):
+        number = float(value)  # compared with bounds that a NumPy type of few bits could not hold
+        if least < number < most if open else least <= number <= most:
+            return number
+    raise ParameterError(owner, name, value, allowed)
 
 
 def is_loss(value: Any) -> bool:
@@ -43,19 +45,18 @@ def is_loss(value: Any) -> bool:
 
 
 def validate_loss(owner: str, name: str, value: Any) -> float:
-    """`value`, if it is a number of at least 0 or infinity, as an epsilon or a log ratio is; raises ParameterError.
+    """`value` as a float, if it is a number of at least 0 or infinity, as an epsilon or a log ratio is; raises ParameterError.
 
     Not-a-number compares as neither more nor less than a bound, so every verdict would hold.
     """
     if not is_loss(value):
         raise ParameterError(owner, name, value, "a number of at least 0, or infinity")
-    return value
+    return float(value)
 
 
 def validate_delta(owner: str, name: str, value: Any) -> float:
-    """`value`, if it is a number from 0 to 1; raises ParameterError."""
-    validate_number(owner, name, value, least=0, most=1, allowed="a number from 0 to 1")
-    return value
+    """`value` as a float, if it is a number from 0 to 1; raises ParameterError."""
+    return validate_number(owner, name, value, least=0, most=1, allowed="a number from 0 to 1")
 
 
 def validate_fraction(owner: str, name: str, value: Any) -> float:
@@ -65,7 +66,7 @@ def validate_fraction(owner: str, name: str, value: Any) -> float:
 
 def validate_count(owner: str, name: str, value: Any, least: int = 1, most: float = math.inf, *, allowed: str = "") -> int:
     """`value` as an int, if it is a whole number from `least` to `most`; raises ParameterError."""
-    if not is_whole(value) or not least <= value <= most:
+    if not is_whole(value) or not least <= int(value) <= most:
         between = f"of at least {least:,}" if math.isinf(most) else f"from {least:,} to {most:,}"
         raise ParameterError(owner, name, value, allowed or f"a whole number {between}")
     return int(value)

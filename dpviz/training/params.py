@@ -55,9 +55,9 @@ class Control:
             case "classes":
                 return value is None or (self._are_shares(value) and min(value) > 0)
             case "whole":
-                return is_whole(value) and self.low <= value <= self.high
+                return is_whole(value) and self.low <= int(value) <= self.high
             case _:
-                return is_number(value) and self.low <= value <= self.high
+                return is_number(value) and self.low <= float(value) <= self.high
 
     def settled(self, value: Any) -> Any:
         """An accepted `value` in the one type in which it is kept: from NumPy's numbers, or 3.0 for a whole 3, for example."""

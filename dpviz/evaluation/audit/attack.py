@@ -351,10 +351,8 @@ def audit(
         The learner's own parameters.
     """
     started = time.perf_counter()
-    validate_count("audit", "draws", draws, 2)
-    validate_count("audit", "max_depth", max_depth)
-    validate_fraction("audit", "beta", beta)
-    validate_count("audit", "seed", seed, 0)
+    draws, seed = validate_count("audit", "draws", draws, 2), validate_count("audit", "seed", seed, 0)
+    max_depth, beta = validate_count("audit", "max_depth", max_depth), validate_fraction("audit", "beta", beta)
     if checked_workers("audit", workers) != 1 and not isinstance(learner, str):
         raise ParameterError("audit", "workers", workers, "1 for a learner that is not given by name")
     request = FitRequest.of(learner, epsilon=epsilon, max_depth=max_depth, depth=max_depth, delta=delta, **params)

@@ -93,7 +93,7 @@ class Separation:
 
 def judge(log_ratio: float, claim: Claim, composed: PrivacyLoss) -> Finding:
     """The verdict on a certified lower bound of epsilon. Raises ParameterError where it is none, such as not-a-number."""
-    validate_loss("judge", "log_ratio", log_ratio)
+    log_ratio = validate_loss("judge", "log_ratio", log_ratio)
     if exceeds(log_ratio, composed.epsilon):
         return "ledger violated"
     if not claim.is_private:

@@ -107,9 +107,10 @@ def audit_outputs(
     """
     if not is_number(delta) or not 0 <= delta < 1:
         raise ParameterError("audit_outputs", "delta", delta, "a number of at least 0 and below 1")
-    validate_fraction("audit_outputs", "beta", beta)
+    beta = validate_fraction("audit_outputs", "beta", beta)
     if claimed is not None:
-        validate_number("audit_outputs", "claimed", claimed, least=0, allowed="a number of at least 0, or None")
+        claimed = validate_number("audit_outputs", "claimed", claimed, least=0, allowed="a number of at least 0, or None")
+    delta = float(delta)
     tables = [[dict(one) if isinstance(one, Mapping) else {"": one} for one in _outputs(given)] for given in (first, second)]
     n = min(map(len, tables))
     if n < 2:
@@ -122,10 +123,10 @@ def audit_outputs(
     _tell_apart(mixed[0], mixed[1], half)
     event, outcomes, likelier_on, way = _choose(mixed[0][:half], mixed[1][:half], beta, delta)
     hits = [sum(one[event] in outcomes for one in side[half:]) for side in mixed]
-    n_tested, how = n - half, {"beta": beta, "delta": float(delta)}
+    n_tested, how = n - half, {"beta": beta, "delta": delta}
     bound = float(way(hits[likelier_on], hits[1 - likelier_on], n_tested, **how))
     largest = max(float(way(n_tested, 0, n_tested, **how)) for way in _WAYS)
-    return OutputBound(bound, float(delta), 1 - beta, largest, event, (hits[0], hits[1]), n_tested, claimed)
+    return OutputBound(bound, delta, 1 - beta, largest, event, (hits[0], hits[1]), n_tested, claimed)
 
 
 def _outputs(given: Outputs) -> Sequence[Any]:
