@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from dpviz.errors import DpvizError, EngineError, SchemaError, cells_stay_inside, place
 from dpviz.io.options import ReadOptions
-from dpviz.io.tables.arrow import flat_columns, table_of_batch
+from dpviz.io.tables.arrow import POINTS, flat_columns, table_of_batch
 from dpviz.progress import Progress
 from dpviz.rows.address import Address, identifier
 from dpviz.rows.sources import Batches
@@ -209,8 +209,8 @@ class PostgreSQL(Database):
         return self._typed(super().schema(table).empty_table()).schema
 
     def _typed(self, rows: Any) -> Any:
-        """The same with decimals, which come as texts, as numbers where their digits are declared: no schema says otherwise what
-        their points mean. One that is no number is missing then.
+        """The same with decimals, which come as texts: as numbers where their digits are declared, one that is no number missing;
+        else as texts of numbers.
         """
         import pyarrow as pa
         import pyarrow.compute as pc
@@ -218,9 +218,11 @@ class PostgreSQL(Database):
         for at, field in enumerate(rows.schema):
             if (field.metadata or {}).get(b"ADBC:postgresql:typname") == b"numeric":
                 column = rows.column(at).cast(pa.string())
-                if (kind := self._decimals.get(field.name)) is not None:
+                if (kind := self._decimals.get(field.name)) is None:
+                    field = field.with_metadata(POINTS)
+                else:
                     column = pc.if_else(pc.equal(pc.utf8_lower(column), "nan"), None, column).cast(kind)
-                rows = rows.set_column(at, field.name, column)
+                rows = rows.set_column(at, field.with_type(column.type), column)
         return rows
 
 

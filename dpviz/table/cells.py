@@ -133,6 +133,7 @@ class Marks(StrEnum):
     POINT = "."  #: Decimals follow a point, commas group thousands: where commas separate cells, so that 1,311 is in quotes
     COMMA = ","  #: Decimals follow a comma, points group thousands: only where the schema says so
     EITHER = ";"  #: A single mark is a decimal mark: where semicolons separate cells, as they do because a comma cannot
+    PROGRAM = "p"  #: A point before decimals and no groups, whatever a schema says: texts that a program made of numbers
     UNKNOWN = ""  #: As EITHER, but a comma before three digits may be either, so that 1,311 is no number
 
 

@@ -145,7 +145,8 @@ class Column:
 
     def with_marks(self, marks: Marks) -> Column:
         """The column in which points and commas mean this; numbers that came as such have none, and labels are no numbers."""
-        return self if marks == self.marks or self.typed is not None or self.labels else self._changed(marks=marks)
+        is_known = marks == self.marks or self.marks is Marks.PROGRAM
+        return self if is_known or self.typed is not None or self.labels else self._changed(marks=marks)
 
     def rows(self, chosen: np.ndarray) -> Column:
         """The column with these rows (bool) alone."""

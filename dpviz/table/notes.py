@@ -165,7 +165,7 @@ def is_code(text: str) -> bool:
 def decimal_notes(column: Column) -> Iterator[Note]:
     """What was assumed of points and commas in numbers of a column, without a cell."""
     marks = column.marks
-    if marks is Marks.COMMA or (column.typed is not None and not column.labels):
+    if marks in (Marks.COMMA, Marks.PROGRAM) or (column.typed is not None and not column.labels):
         return
     if marks is Marks.POINT:
         if any(not np.isnan(number_of(text, marks)) for text in column.written(",")):

@@ -26,9 +26,12 @@ from pyarrow import parquet
 import dpviz
 from dpviz.errors import EngineError, SchemaError
 from dpviz.learners.published.dp_mean import steps_of
+from dpviz.io.options import ReadOptions
+from dpviz.io.tables.arrow import table_of_batch
 from dpviz.models.tree import Branch, NumberLeaf, ThresholdRule
 from dpviz.rows.opening import read_columns
 from dpviz.table.candidates import equal_width_grid, multiscale_grid
+from dpviz.table.notes import column_notes
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.training.counted_rows import ArrayRows, counter_of
 from dpviz.training.estimate.leaf_means import units_of
@@ -467,8 +470,16 @@ def test_types_that_only_postgresql_has(engine: InPostgreSQL) -> None:
 
 @in_postgresql
 def test_a_decimal_of_postgresql_is_the_number_that_it_is_whatever_mark_the_schema_says(engine: InPostgreSQL) -> None:
-    rows_of_it = "(1, 1.234, 'a'), (2, 12, 'b'), (3, 'NaN', 'a')"
-    engine.run("CREATE TABLE marks (id int, x numeric(8, 3), y text)", f"INSERT INTO marks VALUES {rows_of_it}")
-    schema = Schema((NumericFeature("x", 0, 9999, missing_as=1.0),), ClassTarget("y", ("a", "b")), decimal=",")
-    with opened("postgresql://dpviz@/postgres?table=marks", schema) as rows:
-        assert rows.data.columns[0].tolist() == [1.234, 12.0, 1.0]
+    rows_of_it = "(1, 1.234, 1.234, 1.50, 'a'), (2, 12, 12, 2, 'b'), (3, 'NaN', 'NaN', 'NaN', 'a')"
+    kinds = "id int, x numeric(8, 3), free numeric, code numeric, y text"
+    engine.run(f"CREATE TABLE marks ({kinds})", f"INSERT INTO marks VALUES {rows_of_it}")
+    numbers = (NumericFeature(name, 0, 9999, missing_as=1.0) for name in ("x", "free"))
+    code = CategoricalFeature("code", ("1.5", "2"), missing_as="2")
+    schema = Schema((*numbers, code), ClassTarget("y", ("a", "b")), decimal=",")
+    address = "postgresql://dpviz@/postgres?table=marks"
+    with opened(address, schema) as rows:
+        assert [column.tolist() for column in rows.data.columns] == [[1.234, 12.0, 1.0], [1.234, 12.0, 1.0], [0, 1, 1]]
+    pieces = [table_of_batch(batch, ReadOptions("marks")) for _, batch in read_columns(address)]
+    free = pieces[-1].with_decimal(",").column("free")
+    assert free.numbers()[:2].tolist() == [1.234, 12.0]
+    assert not [*column_notes(free)]  # no mark is in doubt

@@ -15,6 +15,7 @@ import numpy as np
 
 from dpviz.io.csv import check_names, lost_rows
 from dpviz.io.options import ReadOptions, redact_errors
+from dpviz.table.cells import Marks
 from dpviz.table.columns import Column, is_flat, is_text, is_view
 from dpviz.table.notes import Doubt
 from dpviz.table.raw import WITHOUT_CELLS, RawTable
@@ -32,6 +33,8 @@ _DELTA = frozenset(("DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"))
 _MOST_NAMED = 20
 #: Where a field holds the labels of its values, as JSON.
 _LABELS = b"labels"
+#: Says that texts are numbers as a program writes them: points stand before decimals, whatever a schema says.
+POINTS = {b"points": b"decimal"}
 #: Where the field of keys holds the type that they have in the file, as a schema of one column.
 _TYPE = b"type"
 
@@ -137,7 +140,9 @@ def as_bytes(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The batch with texts as their bytes: a text that is no UTF-8 spoils its own cell."""
     import pyarrow as pa
 
-    return pa.RecordBatch.from_arrays(list(map(_as_bytes, batch.columns)), batch.schema.names)
+    columns = list(map(_as_bytes, batch.columns))
+    fields = (field.with_type(column.type) for field, column in zip(batch.schema, columns, strict=True))
+    return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
 
 
 def _as_bytes(column: pa.Array) -> pa.Array:
@@ -344,9 +349,15 @@ def _spread(key: Any, malformed: Sequence[int]) -> Any:
 
 
 def _column(table: pa.Table, place: int, spent: _Spent) -> Column:
-    field = table.schema.field(place)
-    plain = Column.from_values(field.name, table.column(place), spent.add, is_own=True)
-    labels = (field.metadata or {}).get(_LABELS)
+    field, cells = table.schema.field(place), table.column(place)
+    about = field.metadata or {}
+    if about.items() >= POINTS.items() and is_text(field.type):
+        import pyarrow.compute as pc
+
+        cells = pc.replace_substring_regex(cells, r"(\.[0-9]*[1-9])0+$|\.0*$", r"\1")  # of 1.50 it is 1.5, as of decimals
+        return Column.from_values(field.name, cells, spent.add).with_marks(Marks.PROGRAM)
+    plain = Column.from_values(field.name, cells, spent.add, is_own=True)
+    labels = about.get(_LABELS)
     if labels is None:
         return plain
     label_of = json.loads(labels)
