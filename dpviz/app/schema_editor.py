@@ -110,7 +110,7 @@ _USES = (Use.NUMBER.value, _DATE, Use.CATEGORIES.value, Use.LEFT_OUT.value)
 _DROP = "drop the row"
 _text, _choice = st.column_config.TextColumn, st.column_config.SelectboxColumn
 _INSTEAD = f"Stands for a missing cell: a number or “{MIDDLE}” of the range, or a category. Empty: its row is dropped."
-_LISTED = "Categories, or classes of the column to predict, between semicolons: north; south."
+_LISTED = "Categories, or classes of the column to predict, between semicolons: north; south. Of 1 = male the code 1 counts."
 _CONFIG: Mapping[str, Any] = {
     "name": _text("Column", pinned=True, width="medium"),
     "use": _choice("Use as", options=list(_USES), help="Number, date, categories, or not at all."),

@@ -14,7 +14,7 @@ from dpviz.io.csv import read_lines
 from dpviz.io.csv_text import csv_text, unguarded
 from dpviz.io.limits import LARGEST_SCHEMA
 from dpviz.io.options import ReadOptions
-from dpviz.io.text import GZIP, Source, gunzip, name_of, read_bytes
+from dpviz.io.text import GZIP, UTF16_MARKS, Source, gunzip, name_of, read_bytes
 from dpviz.table.column_draft import MIDDLE, ColumnDraft, Use, feature_of, number_in, of_column, target_of
 from dpviz.table.dates import ORDERS, PARTS
 from dpviz.table.notes import Doubt, warn_of
@@ -94,8 +94,10 @@ def read_codebook(source: Source, *, target: str | None = None) -> Codebook:
         kind = "a workbook" if raw.startswith(b"PK") else kind
         remedy = "Give CSV with a line per column, as a spreadsheet saves it; load_schema reads a schema in JSON."
         raise SchemaError(f"This is {kind}, not a codebook.", remedy=remedy)
-    # It is public, so a cell in quotes may hold several lines. A line per column of the table.
-    table = read_lines(raw, ReadOptions(name_of(source, None), max_rows=20_000, max_columns=200, by_record=True))
+    # It is public, so its encoding may follow from all of it, and a cell in quotes may hold several lines.
+    encoding = None if raw.startswith(UTF16_MARKS) or _is_utf8(raw) else "cp1252"
+    asked = ReadOptions(name_of(source, None), max_rows=20_000, max_columns=200, encoding=encoding, by_record=True)
+    table = read_lines(raw, asked)  # a line per column of the table
     warn_of(table.notes)
     names = [name.lower() for name in table.names]
     if strange := [place for place, name in enumerate(names, start=1) if name not in COLUMNS]:
@@ -126,8 +128,18 @@ def read_codebook(source: Source, *, target: str | None = None) -> Codebook:
     target = target or roles.get("target")
     columns = tuple(_column(line, is_target=name == target) for name, line in lines.items())
     alone = (name for name, line in lines.items() if len(_entries(line.get("categories", ""))) == 1)
-    notes = (Doubt(f"The codebook gives {name!r:.60} one category alone: write several as a; b; c.") for name in alone)
+    notes = [Doubt(f"The codebook gives {name!r:.60} one category alone: write several as a; b; c.") for name in alone]
+    if encoding:
+        notes.append(Doubt("The codebook is not UTF-8: read as Windows-1252. Check its letters, or save it in UTF-8."))
     return Codebook(columns, target, roles.get("person"), tuple(notes))
+
+
+def _is_utf8(raw: bytes) -> bool:
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _column(line: Mapping[str, str], *, is_target: bool) -> ColumnDraft:
@@ -228,26 +240,28 @@ def _unmistakable(number: float) -> float | str:
 
 _QUOTED = r'(?<![^\s;|,=])"(?:[^"]|"")*"(?=\s*(?:[;|,=]|$))'
 _EQUALS = r"(?<![<>!=])=(?!=)"
+_CODE = rf"[\w.+-]+|{_QUOTED}"
 _LABELLED = re.compile(r"\s*-?\d+\s*[-:).–,]\s*[^\W\d]")
 
 
 def codes_in(text: str) -> tuple[str, ...]:
     """The entries, each once; of "1 = male" the code.
 
-    Raises SchemaError for an equals sign with something else than a code before it, or nothing behind, and where all entries
-    seem to be codes with labels: "1: male", "1, male".
+    Raises SchemaError for an equals sign with something else than a code before it, or nothing behind; where entries beside
+    codes with labels are no codes, or one code has two labels; and where all entries seem to be codes with labels: "1: male".
     """
-    entries, codes = _entries(text), []
+    entries = _entries(text)
     if len(entries) > 1 and all(map(_LABELLED.match, entries)):
         remedy = "Write 1 = male; 2 = female where cells hold the codes, or each value in quotes."
         raise SchemaError("The entries seem to be codes with labels, such as REDCap writes them.", remedy=remedy)
-    for entry in entries:
-        code, *label = _split(entry, _EQUALS)
-        if label and not (label[0].strip() and re.fullmatch(rf"[\w.+-]+|{_QUOTED}", code.strip())):
+    parts = [[part.strip() for part in _split(entry, _EQUALS)] for entry in entries]
+    has_labels, label_of = any(len(part) > 1 for part in parts), dict[str, list[str]]()
+    for entry, (code, *label) in zip(entries, parts, strict=True):
+        is_code = not has_labels or re.fullmatch(_CODE, code)
+        if not is_code or label[:1] == [""] or label_of.setdefault(_whole(code), label) != label:
             remedy = "Write the code, =, and the label, such as 1 = male; or the value in quotes if = belongs to it."
             raise SchemaError(f"{_whole(entry)!r:.60} is neither a value nor a code with its label.", remedy=remedy)
-        codes.append(_whole(code))
-    return tuple(dict.fromkeys(filter(None, codes)))
+    return tuple(filter(None, label_of))
 
 
 def groups_in(text: str) -> tuple[tuple[str, str], ...]:

@@ -317,7 +317,9 @@ def _read_header(raw: bytes, options: ReadOptions) -> Header:
 
 def _first_lines(raw: bytes) -> Iterator[tuple[bytes, int]]:
     """(a line that is not blank, the byte behind it), from the first on."""
-    end = len(UTF8_MARK) if raw.startswith(UTF8_MARK) else 0
+    end = 0
+    while raw.startswith(UTF8_MARK, end):  # a file that was written after another has two
+        end += len(UTF8_MARK)
     while end < len(raw):
         start, end = end, raw.find(b"\n", end) + 1 or len(raw)
         if not _BLANK_LINE.fullmatch(raw, start, end):
@@ -355,12 +357,17 @@ def _header_notes(names: list[str], header: list[str], delimiter: str) -> Iterat
         yield "Blanks around column names were removed."
     if all(len(name) > 1 and name[0] + name[-1] in _OTHER_QUOTES for name in names):
         yield Doubt("The names stand in quotes that count as letters: a CSV file has double ones.")
+    yield from doubts_of_names(names)
+    if delimiter != ",":
+        yield f"Cells are separated by {DELIMITERS[delimiter]}."
+
+
+def doubts_of_names(names: list[str]) -> Iterator[Doubt]:
+    """Whether the first line or row of a file may be one of the data, by names that are numbers."""
     numbers = np.flatnonzero(~np.isnan(parse_numbers(names))) + 1
     if len(numbers):
         what = f"Column names are numbers, first in column {numbers[0]}: the first line seems to be a row."
         yield Doubt(what, help="names")
-    if delimiter != ",":
-        yield f"Cells are separated by {DELIMITERS[delimiter]}."
 
 
 def check_header(names: list[str]) -> None:
@@ -381,26 +388,31 @@ def checked_names(names: list[str], options: ReadOptions) -> list[str]:
     return check_names(names, options.max_columns)
 
 
-def check_names(names: list[str], max_columns: int) -> list[str]:
-    """The column names of any file: at least two, not too many, each there and each once."""
+def check_names(names: list[str], max_columns: int, *, is_typed: bool = False) -> list[str]:
+    """The column names of any file: at least two, not too many, each there and each once.
+
+    `is_typed`: they are no line or row of the file.
+    """
+    row = None if is_typed else 1
+    remedy = "Add the column to predict, or those to learn from; lists and records do not count." if is_typed else _FIRST_LINE
     if len(names) > max_columns:
         raise _too_many_columns(len(names), max_columns)
     if len(names) < 2:
-        raise TableError("one-column", "There are fewer than two columns.", remedy=_FIRST_LINE)
+        raise TableError("one-column", "There are fewer than two columns.", remedy=remedy)
     seen: dict[str, int] = {}
     for place, name in enumerate(names, 1):
         if not name:
             reason = "a table saved with its row numbers has such a column, and of merged cells only the first has the name"
-            remedy = f"Name it, or delete the column ({reason}). {_FIRST_LINE}"
-            raise TableError("blank-name", f"Column {place} has no name.", row=1, remedy=remedy)
+            remedy = "Name it." if is_typed else f"Name it, or delete the column ({reason}). {_FIRST_LINE}"
+            raise TableError("blank-name", f"Column {place} has no name.", row=row, remedy=remedy)
         if len(name) > LONGEST_NAME:
             what = f"The name of column {place} has over {LONGEST_NAME:,} letters."
             remedy = "Make sure the first line holds column names, and shorten this one."
-            raise TableError("long-name", what, row=1, remedy=remedy)
+            raise TableError("long-name", what, row=row, remedy=remedy)
         if name in seen:
             what = f"Columns {seen[name]} and {place} have the same name."
             remedy = "Give every column its own name."
-            raise TableError("duplicate-name", what, row=1, remedy=remedy)
+            raise TableError("duplicate-name", what, row=row, remedy=remedy)
         seen[name] = place
     return names
 

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 
 from dpviz.errors import DpvizError, ParameterError, TableError, named, place
 from dpviz.io.limits import require_bytes
+from dpviz.table.notes import Doubt
 
 Source = str | Path | bytes | BinaryIO
 
@@ -115,7 +116,7 @@ def lines_of(raw: bytes, start: int, encoding: str) -> Iterator[list[str]]:
     has_marks = UTF8_MARK in raw
     while lines := list(islice(text, LINES_AT_ONCE)):
         if has_marks:
-            lines = [line.removeprefix("\ufeff") for line in lines]
+            lines = [line.lstrip("\ufeff") for line in lines]
         if not lines[-1].endswith("\n"):
             lines[-1] += "\n"
         yield lines
@@ -128,7 +129,7 @@ def encoding_of(line: bytes, encoding: str | None) -> tuple[str, tuple[str, ...]
     try:
         line.decode("utf-8")
     except UnicodeDecodeError:
-        return "cp1252", ("The first line is not UTF-8: read as Windows-1252. Check accented letters.",)
+        return "cp1252", (Doubt("The first line is not UTF-8: read as Windows-1252. Check its letters.", help="encoding"),)
     return "utf-8", ()
 
 

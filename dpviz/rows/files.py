@@ -13,20 +13,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpviz.errors import TableError, named
-from dpviz.io.csv import check_names
 from dpviz.io.limits import MAX_BYTES
 from dpviz.io.options import ReadOptions, redact_errors
 from dpviz.io.tables.arrow import (
     LEAST_CELL,
-    Facts,
     as_bytes,
     chunk_sizes,
-    flat_columns,
+    facts_of,
     text_columns,
     unpacked,
     wanted_of,
     with_type,
-    without_cells,
 )
 from dpviz.io.worker import FEATHER_BATCHES, PARQUET_BATCHES, batches_in_worker
 from dpviz.progress import Progress
@@ -144,7 +141,7 @@ def feather_batches(path: Path, options: ReadOptions) -> Iterator[Any]:
     with redact_errors("Feather file"), pa.memory_map(str(path)) as source:
         packed = source.read_buffer()
         schema = pa.ipc.open_file(packed).schema
-        yield from _tables(options, schema, lambda wanted: unpacked(packed, schema, wanted))
+        yield from _tables(options, schema, lambda wanted: unpacked(packed, schema, wanted, options))
 
 
 def _tables(
@@ -156,15 +153,14 @@ def _tables(
     if options.names is not None:
         what = "This kind of file holds the names of its columns; none can be given."
         raise TableError("names", what, remedy="Leave the names out.")
-    check_names(list(schema.names), options.max_columns)
-    names = flat_columns(schema)
-    yield Facts(names, without_cells(schema))
-    wanted, is_empty = wanted_of(names, options), True
+    facts = facts_of(schema, options)
+    yield facts
+    wanted, is_empty = wanted_of(facts.names, options), True
     for share, batch in batches(wanted):
         is_empty = False
         options.step(share)
         options.require_rows(batch.num_rows)
         options.require_bytes(max(batch.nbytes, LEAST_CELL * batch.num_rows * len(wanted)))
-        yield with_type(pa.Table.from_batches([as_bytes(batch)]), schema, options)
+        yield with_type(pa.Table.from_batches([as_bytes(batch, options)]), schema, options)
     if is_empty:
         yield with_type(schema.empty_table().select(wanted), schema, options)

@@ -36,6 +36,8 @@ MISSING_MARKS = frozenset(MARKS)
 BLANKS = " \u00a0\u2007\u202f"
 #: The text of a value that has none (U+FFFD): it spoils its own cell.
 UNREADABLE = "\ufffd"
+#: Of lists and records.
+_CONTAINERS = (list, tuple, dict, set, frozenset)
 _BLANK = str.maketrans(dict.fromkeys(BLANKS, " "))
 #: Up to here, and down to the same below 0, every whole number is one of float64.
 MOST_EXACT = 1 << 53
@@ -93,7 +95,8 @@ def _text_of(value: Any) -> str:
         return _seconds_text((seconds * 10**6 + value.microseconds) * 1000 + getattr(value, "nanoseconds", 0))  # of pandas
     if type(value).__name__ == "timedelta64":
         return "" if value != value else _seconds_text(int(value.astype("timedelta64[ns]").astype("int64")))
-    return str(value)
+    has_text = type(value).__str__ is not object.__str__ or type(value).__repr__ is not object.__repr__
+    return UNREADABLE if isinstance(value, _CONTAINERS) or hasattr(value, "__array__") or not has_text else str(value)
 
 
 def _seconds_text(nanoseconds: int) -> str:

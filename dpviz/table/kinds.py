@@ -10,7 +10,7 @@ import numpy as np
 
 from dpviz.table.cells import ORDERS, UNREADABLE, date_of, decimal_of
 
-LOST = "letters that an encoding lost"
+LOST = "letters that an encoding lost, or no text at all"
 NO_VALUE = "a word or sign for no value, not declared as a missing code"
 TWO_WAYS = "a number whose points, commas or blanks may be read in two ways"
 CODES = "a number such as 999 or -9, often a code for no value"
@@ -18,10 +18,10 @@ OTHER, UNDECLARED = "other text", "text that is not declared"
 _PERCENTAGE, _AMOUNT, _BRACKETS = "a percentage", "an amount with its currency", "a number in brackets or with its sign behind"
 _TIMED, _SEVERAL, UNIT = "a date or a time of day", "several numbers", "a number with a unit or other letters behind"
 _MONTH_NAMED, _QUOTED = "a date with the name of its month", "a number in quotes"
-_PART_OF_DATE, _DIGITS = "a part of a date", "a number in other digits"
+_PART_OF_DATE, _DIGITS, _HIDDEN = "a part of a date", "a number in other digits", "a number beside signs that nobody sees"
 #: Numbers and dates in forms that nobody would choose for categories.
 IN_OTHER_FORM = frozenset(
-    (TWO_WAYS, _TIMED, _SEVERAL, UNIT, _PERCENTAGE, _AMOUNT, _BRACKETS, _MONTH_NAMED, _QUOTED, _PART_OF_DATE, _DIGITS)
+    (TWO_WAYS, _TIMED, _SEVERAL, UNIT, _PERCENTAGE, _AMOUNT, _BRACKETS, _MONTH_NAMED, _QUOTED, _PART_OF_DATE, _DIGITS, _HIDDEN)
 )
 #: Letters and digits of words for a value that is missing.
 _NO_VALUE = frozenset(
@@ -40,6 +40,8 @@ _TRUTHS = frozenset(re.findall(r"\w+", "true false yes no ja nein oui non si sí
 _MONTHS = "jan|feb|fév|mar|mär|mrz|apr|avr|abr|may|mai|maj|mei|mag|jun|jui|jul|lug|giu|aug|aoû|ago|sep|set|oct|okt|ott|out|nov"
 _MONTH = rf"(?:{_MONTHS}|dec|dez|des|déc|dic|ene|gen)[^\W\d_]{{0,7}}"
 _NUMBER = "[-+−]?(?:[0-9][0-9.,'’]*|[.,][0-9]+)(?:e[-+]?[0-9]{1,5})?"
+#: Signs without a width, and those for the direction of writing.
+_UNSEEN = "[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]"
 _TAIL = r"(?:\s*[^\W\d_].*)?"
 _CURRENCIES = "eur|usd|gbp|chf|jpy|cad|aud|nzd|sek|nok|dkk|pln|czk|huf|inr|cny|brl|zar|euros?|dollars?|pounds?|kč|zł|fr|kr"
 _ABOVE = "<=?|>=?|≤|≥|=|less than|more than|greater than|fewer than|at least|at most|up to|over|under|above|below|max|min"
@@ -61,6 +63,7 @@ _IN_YEAR += rf"|{_YEAR}[-./]{_MONTH_OF_YEAR}|{_MONTH_OF_YEAR}[-./]{_YEAR}|{_YEAR
 _TIME = r"(?:[0-9]+ days?,? )?[0-9]{1,2}:[0-9]{2}.*"
 #: (kind, pattern of its texts, in small letters) of what is no number; the first that fits counts.
 _OF_NUMBERS = [
+    (_HIDDEN, rf"(?=.*{_UNSEEN}){_UNSEEN}*{_NUMBER}{_UNSEEN}*"),
     (_PERCENTAGE, r"(?=.*[0-9]).*(?:[%‰]|percent|prozent|\bpct\b).*"),
     (_AMOUNT, rf"(?=.*[0-9])(?:.*[$€£¥₹₽₩₺₫₴₦₪฿¢].*|.*(?<![^\W\d_])(?:{_CURRENCIES})(?![^\W\d_]).*)"),
     (_BRACKETS, rf"[-−]?\(\s*{_NUMBER}\s*\)|{_NUMBER}\s*[-−]"),

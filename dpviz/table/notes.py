@@ -10,6 +10,7 @@ import re
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
 from enum import IntEnum
 from itertools import chain, islice, takewhile
 from typing import TYPE_CHECKING, Self
@@ -18,7 +19,7 @@ from unicodedata import category
 import numpy as np
 
 from dpviz.errors import ReadingWarning
-from dpviz.table.cells import IN_DOUBT, Marks, canonical_number, date_of, number_of
+from dpviz.table.cells import IN_DOUBT, UNREADABLE, Marks, canonical_number, date_of, number_of
 from dpviz.table.kinds import IN_OTHER_FORM, TWO_WAYS, UNIT, is_no_value, kind_beside_numbers
 
 if TYPE_CHECKING:
@@ -209,6 +210,9 @@ def column_notes(column: Column, left_out: Sequence[int] = ()) -> Iterator[Note]
             )
         if len({mark for text in texts if text not in rest for mark in _MARK_OF_DATE.findall(text)}) > 1:
             yield Doubt("Dates are written with several marks, so perhaps in several orders: write all of them alike.")
+        if days_apart(texts, order):
+            what = "Days such as 9999-12-31 or 1900-01-01 are far from all others, and no proposed range holds them"
+            yield Doubt(f"{what}: if they mean “missing”, list them as missing codes, else widen the range.")
         if rest:
             what = "Some texts among dates are none in the order of the others, and a proposal counts them as missing"
             yield Doubt(f"{what}: write all dates alike, or declare what they mean.", example=f"For example {rest[0]!r}.")
@@ -228,6 +232,8 @@ def column_notes(column: Column, left_out: Sequence[int] = ()) -> Iterator[Note]
     if not numbers.any() and len(texts) <= _MOST_SPELLINGS and (words := sorted(filter(is_no_value, texts))):
         listed = ", ".join(map(repr, words[:_MOST_LISTED]))
         yield Note(f"{listed} is a category unless it is declared as a missing code.")
+    if any(UNREADABLE in text for text in texts):
+        yield Doubt("Some cells hold letters that an encoding lost, or no text, such as lists: no proposal counts them.")
     yield from _spelling_notes(texts)
 
 
@@ -259,7 +265,7 @@ def _help_of(kinds: Iterable[str]) -> str:
 
 
 def _spelling_notes(texts: Sequence[str]) -> Iterator[Note]:
-    """Of texts that differ by capitals, blanks or letters that nobody sees alone."""
+    """Of texts that differ by capitals, blanks or letters that nobody sees alone, and of letters of another encoding."""
     if len(texts) > _MOST_SPELLINGS:
         return
     together = defaultdict[str, list[str]](list)
@@ -267,12 +273,22 @@ def _spelling_notes(texts: Sequence[str]) -> Iterator[Note]:
         seen = text if text.isascii() else "".join(letter for letter in text if category(letter) != "Cf")
         together[" ".join(seen.casefold().split())].append(text)
     several = {plain for plain, ways in together.items() if len(ways) > 1}
+    if any(map(_is_misread, texts)):
+        yield Doubt("Some texts are UTF-8 that was read in another encoding, as “Ã¼” for “ü” is.", "encoding")
     if several & _TRUTHS:
         yield Doubt("Truth values are written with different capitals: each of true and false is one category.")
     if several - _TRUTHS:
         example = ", ".join(map(repr, together[min(several - _TRUTHS)]))
         what = "Some texts differ by capitals, blanks or hidden letters alone: other categories unless the schema groups them."
         yield Doubt(what, example=f"For example {example}.")
+
+
+def _is_misread(text: str) -> bool:
+    """Whether the letters are the bytes of others."""
+    try:
+        return not text.isascii() and bool(text.encode("cp1252").decode("utf-8"))
+    except UnicodeError:
+        return False
 
 
 _TRUTHS = frozenset(("true", "false"))
@@ -376,6 +392,23 @@ def codes_apart(values: np.ndarray) -> Iterator[list[float]]:
                 yield codes[:count]
                 values = rest[::step]
                 break
+
+
+#: Days that often stand for no value, or for no end.
+_NO_DAYS = frozenset(
+    map(date.fromisoformat, ("0001-01-01", "1899-12-30", "1900-01-01", "1970-01-01", "2099-12-31", "2999-12-31"))
+)
+
+
+def days_apart(texts: Sequence[str], order: str) -> frozenset[str]:
+    """Texts of days in the year 9999, and of others that stand for none, further from all others than these from one another."""
+    days = {text: day for text in texts if (day := date_of(text, order)) is not None}
+    apart = {day for day in days.values() if day in _NO_DAYS or day.year == date.max.year}
+    others = {*days.values()} - apart
+    if len(others) <= 2:
+        return frozenset()
+    first, last = min(others), max(others)
+    return frozenset(text for text, day in days.items() if day in apart and max(first - day, day - last) > last - first)
 
 
 def has_total(columns: Sequence[Column]) -> bool:

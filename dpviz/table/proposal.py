@@ -14,10 +14,10 @@ from typing import Any, Literal
 import numpy as np
 
 from dpviz.errors import ParameterError, SchemaError
-from dpviz.table.cells import MOST_EXACT, decimal_of, parse_numbers, shortest
+from dpviz.table.cells import MOST_EXACT, UNREADABLE, decimal_of, parse_numbers, shortest
 from dpviz.table.columns import Column
 from dpviz.table.dates import DateFeature
-from dpviz.table.notes import Doubt, codes_apart, is_code, warn_of
+from dpviz.table.notes import Doubt, codes_apart, days_apart, is_code, warn_of
 from dpviz.table.raw import RawTable, table_of
 from dpviz.table.schema import (
     LEAST_WIDTH,
@@ -112,6 +112,8 @@ def _unfit(column: Column) -> str:
         return "names of rows, as pandas writes them"
     if not texts:
         return "every cell is missing"
+    if not _readable(column):
+        return "letters of every cell are lost, or none has a text"
     if column.is_numeric:
         has_one_width = len({*map(len, texts)}) == 1 and all(map(str.isdecimal, texts))
         if len(texts) > MAX_CATEGORIES and has_one_width and min(texts)[0] == "0":
@@ -154,16 +156,18 @@ def _range(values: np.ndarray) -> tuple[float, float]:
 
 def _date(column: Column, order: str, others: tuple[str, ...]) -> DateFeature:
     """Days since the year of the first; the few texts that are no dates count as missing."""
+    apart = days_apart(column.distinct_texts, order)
+    texts = [text for text in column.distinct_texts if text not in apart]
     year = DateFeature(column.name, 1, 9999, part="year", order=order, missing_codes=others)
-    first = int(np.nanmin(year.numbers(column.distinct_texts)))
+    first = int(np.nanmin(year.numbers(texts)))
     rule = replace(year, part="days", since=f"{first:04d}-01-01", unit="")
-    days = rule.numbers(column.distinct_texts)
+    days = rule.numbers(texts)
     read = ("kind", "low", "high", "part", "order", "since", *(("missing_codes",) if others else ()))
     return replace(rule, low=float(np.nanmin(days)), high=float(np.nanmax(days)), read_from_data=read)
 
 
 def _target(column: Column, task: Task | None, called: str) -> Target:
-    distinct = len(np.unique(column.text_numbers)) if column.is_numeric else len(column.distinct_texts)
+    distinct = len(np.unique(column.text_numbers)) if column.is_numeric else len(_readable(column))
     if distinct < 2:
         what = "The target has only one value." if distinct else "The target has no value at all."
         raise SchemaError(what, field=called, remedy="Choose another column as the target.")
@@ -179,6 +183,11 @@ def _target(column: Column, task: Task | None, called: str) -> Target:
     return ClassTarget(column.name, _labels(column), read_from_data=("classes",))
 
 
+def _readable(column: Column) -> list[str]:
+    """Distinct texts that are whole: a letter that is lost may be any."""
+    return [text for text in column.distinct_texts if UNREADABLE not in text]
+
+
 #: Two of these are one category where they are the same number; 042 and 5E1 are codes.
 _TRUTHS = ("true", "false")
 
@@ -189,7 +198,7 @@ def _labels(column: Column) -> tuple[str, ...]:
     Truth values that are written in several ways are true and false, plain numbers their shortest form (of 1.0 and 1.00 it is 1).
     """
     ways = defaultdict[object, list[str]](list)
-    for text in column.distinct_texts:
+    for text in _readable(column):
         number, plain = decimal_of(text), text.lower()
         ways[plain if plain in _TRUTHS else text if number is None else number].append(text)
     found = dict[str, None]()

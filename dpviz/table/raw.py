@@ -23,8 +23,8 @@ from dpviz.table.notes import TOTAL, Note, column_notes, has_total
 
 #: How pandas calls a column of a file that holds the names of its rows.
 ROW_NAMES = "__index_level_0__"
-#: Names of columns that stand in a `repr`.
-_MOST_NAMES = 6
+#: Names of columns that stand in a `repr`, and in a note.
+_MOST_NAMES, _MOST_LEFT_OUT = 6, 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -107,7 +107,13 @@ def listed_names(names: Sequence[str]) -> str:
 
 
 #: Begins the note of a reader that names such columns; nobody else is told of them.
-WITHOUT_CELLS = "Left out columns of lists, records or views"
+_WITHOUT_CELLS = "Left out columns of lists or records"
+
+
+def without_cells(names: Sequence[str]) -> tuple[str, ...]:
+    """The note that names columns that are left out, where there are any."""
+    named = ", ".join(f"{name!r:.80}" for name in names[:_MOST_LEFT_OUT]) + ", ..." * (len(names) > _MOST_LEFT_OUT)
+    return (f"{_WITHOUT_CELLS}: {named}.",) if names else ()
 
 
 def no_column(source: str, name: str, names: Sequence[str], notes: Sequence[str] = ()) -> SchemaError:
@@ -116,8 +122,8 @@ def no_column(source: str, name: str, names: Sequence[str], notes: Sequence[str]
     if isinstance(name, str) and any(_plain(other) == _plain(name) for other in names):
         remedy = "A column is called so but for capitals, blanks, unseen signs or signs between words: write it as the file does."
     field = name[:60] if isinstance(name, str) else ""
-    if any(note.startswith(WITHOUT_CELLS) and f"{name!r:.80}" in note for note in notes):
-        what = f"The column {name!r:.80} of {source} holds lists, records or views, which are neither numbers nor categories."
+    if any(note.startswith(_WITHOUT_CELLS) and f"{name!r:.80}" in note for note in notes):
+        what = f"The column {name!r:.80} of {source} holds lists or records, which are neither numbers nor categories."
         return SchemaError(
             what, field=field, remedy="Leave it out of the schema, or save what is in them as columns of their own."
         )
@@ -217,13 +223,15 @@ def _of_columns(
     is_flat: Callable[[int], bool] = lambda _: True,
 ) -> RawTable:
     """The table of the columns at some places; of lists and records only where they are asked for."""
-    columns = []
+    columns, others = [], []
     for name, place in _chosen(source, found, names).items():
-        if names is not None or is_flat(place):
+        if names is None and not is_flat(place):
+            others.append(name)
+        else:
             # a column by its name where that is declared: without a header line it is a cell
             which = f"Column {place + 1}" if names is None else f"The column {name!r:.80}"
             what = f"{which} has cells that cannot be read."
             error = RowsError("cells", what, remedy="Give it numbers, texts, dates or categories.")
             with cells_stay_inside(lambda _, error=error: error):  # type: ignore[misc]
                 columns.append(Column.from_values(name, column(place)))
-    return RawTable(tuple(columns), source)
+    return RawTable(tuple(columns), source, without_cells(others))

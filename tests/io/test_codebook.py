@@ -203,7 +203,7 @@ def test_entries_are_what_is_written():
         with pytest.raises(SchemaError, match=r"seem to be codes with labels.*in quotes"):
             codes_in(text)
     assert codes_in('"1: male"; "2: female"') == ("1: male", "2: female")
-    for text in ["=5; 6", "5=; 6", "not known = 9; x", "a<b = c", "="]:
+    for text in ["=5; 6", "5=; 6", "not known = 9; x", "a<b = c", "=", "BMI = 5 or more; BMI < 5", "p = 1; p = 2"]:
         with pytest.raises(SchemaError, match=r"neither a value nor a code with its label.*in quotes"):
             codes_in(text)
 
@@ -254,3 +254,10 @@ def test_a_saved_schema_is_loaded_equal_and_what_cannot_be_read_or_written_is_na
             dpviz.load_schema(path)
     with pytest.raises(DpvizError, match="cannot be written"):
         schema.save(tmp_path / "absent" / "s.json")
+
+
+def test_a_codebook_that_is_no_utf8_is_read_as_windows_writes_it_and_doubted():
+    lines = "name,type,low,high,categories,role\nGröße,number,0,250,,\nOrt,categories,,,Köln; Bonn,target\n"
+    with pytest.warns(dpviz.errors.ReadingWarning, match=r"The codebook is not UTF-8.*save it in UTF-8\.$"):
+        found = dpviz.import_codebook(lines.encode("cp1252"))
+    assert found == dpviz.import_codebook(lines.encode()) == dpviz.import_codebook(lines.encode("utf-16"))

@@ -25,9 +25,9 @@ from pyarrow import parquet
 
 import dpviz
 from dpviz.errors import EngineError, SchemaError
-from dpviz.learners.published.dp_mean import steps_of
 from dpviz.io.options import ReadOptions
 from dpviz.io.tables.arrow import table_of_batch
+from dpviz.learners.published.dp_mean import steps_of
 from dpviz.models.tree import Branch, NumberLeaf, ThresholdRule
 from dpviz.rows.opening import read_columns
 from dpviz.table.candidates import equal_width_grid, multiscale_grid

@@ -162,3 +162,18 @@ def test_a_name_in_another_form_of_unicode_is_the_name(called):
         data = dpviz.encode(form, schema)
         assert data.columns[0].tolist() == [1, 2]
         assert data.report.ignored_columns == ()
+
+
+def test_a_cell_that_is_no_text_is_none_by_itself():
+    """A text of an object without one would be its place in memory, and that of a long array leaves out its middle."""
+    cells = [[1, 2], (1,), {"a": 1}, {1}, np.zeros(3), object(), "a"]
+    column = table_of(pd.DataFrame({"x": pd.Series(cells, dtype=object), "y": range(7)})).column("x")
+    assert column.cells() == ["\ufffd"] * 6 + ["a"]
+
+
+def test_columns_of_lists_that_are_left_out_of_a_frame_are_named():
+    for form in (pl.DataFrame, pa.table):
+        rows = table_of(form({"x": [1, 2], "many": [[1], [2]], "y": ["a", "b"]}))
+        assert rows.notes == ("Left out columns of lists or records: 'many'.",)
+        with pytest.raises(dpviz.errors.SchemaError, match="holds lists or records"):
+            rows.column("many")

@@ -438,3 +438,47 @@ def test_adult_is_proposed_as_everybody_knows_it():
     assert schema.feature("sex").categories == ("Female", "Male")
     assert schema.target == ClassTarget("income", ("<=50K", ">50K"), ("classes",))
     assert (schema.n_public, left_out(raw, schema)) == (45000, ())
+
+
+@pytest.mark.parametrize("stands_for_none", ["9999-12-31", "1900-01-01", "0001-01-01", "9999-01-01"])
+def test_days_that_stand_for_none_are_pointed_at_and_widen_no_range(stands_for_none):
+    days = [f"2024-{month:02d}-{day:02d}" for month in (1, 2, 3) for day in range(1, 21)]
+    assert feature([*days, stands_for_none] * 2) == feature(days * 2)
+    (note,) = doubts(table(x=[*days, stands_for_none], y=["a", "b", "c"] * 20 + ["a"]), target="y")
+    assert "if they mean “missing”" in note
+
+
+def test_days_among_others_of_their_time_are_days():
+    for days in (
+        ["1899-12-30", "1900-01-01", "1901-05-06", "1990-01-01"],
+        ["1970-01-01", "1969-01-01", "1980-01-01", "1990-01-01"],
+    ):
+        rows = table(x=days * 5, y=["a", "b"] * 10)
+        assert not any("missing" in note for note in doubts(rows, target="y"))
+        assert propose_schema(rows, "y").features[0].since == f"{min(days)[:4]}-01-01"
+
+
+def test_letters_that_are_lost_make_no_category():
+    assert feature(["K\ufffdln", "Bonn", "Ulm"] * 8).categories == ("Bonn", "Ulm")
+    lost = table(x=["K\ufffdln", "M\ufffdnster"] * 8, z=["1", "2", "3", "4"] * 4, y=["a", "b"] * 8)
+    assert dict(left_out(lost, propose_schema(lost))) == {"x": "letters of every cell are lost, or none has a text"}
+    assert any("an encoding lost" in note for note in doubts(lost))
+    with pytest.raises(SchemaError, match="no value at all"):
+        propose_schema(lost, "x")
+
+
+def test_letters_of_another_encoding_are_doubted():
+    for text in ("Zürich", "Łódź", "Αθήνα", "日本"):
+        wrong = text.encode().decode("cp1252", "ignore")
+        is_misread = wrong.encode("cp1252").decode("utf-8", "ignore") == text
+        said = doubts(table(x=[wrong, "Ulm"] * 8, y=["a", "b"] * 8), target="y")
+        assert any("UTF-8 that was read in another" in note for note in said) is is_misread
+    for text in ("Zürich", "Â", "Ã", "naïve", "Łódź", "日本"):
+        assert not doubts(table(x=[text, "Ulm", "Bonn"] * 8, z=["1", "2", "3", "4"] * 6, y=["a", "b"] * 12), target="y")
+
+
+@pytest.mark.parametrize("sign", ["\u200b", "\u200e", "\u200f", "\ufeff", "\u2060", "\u202a"])
+def test_signs_that_nobody_sees_beside_a_number_are_named(sign):
+    for cells in ([f"{sign}{k}" for k in range(30)], [f"{k}.5{sign}" for k in range(30)]):
+        (note,) = doubts(table(x=cells, z=["1", "2", "3"] * 10, y=["a", "b"] * 15), target="y")
+        assert "a number beside signs that nobody sees" in note

@@ -18,7 +18,7 @@ from dpviz.io.options import ReadOptions, redact_errors
 from dpviz.table.cells import Marks
 from dpviz.table.columns import Column, is_flat, is_text, is_view
 from dpviz.table.notes import Doubt
-from dpviz.table.raw import WITHOUT_CELLS, RawTable
+from dpviz.table.raw import RawTable, without_cells
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,8 +29,6 @@ LEAST_CELL = 4
 _WIDTHS = {"INT64": 8, "DOUBLE": 8, "INT96": 12}
 #: How texts are stored that Arrow cannot read as a dictionary.
 _DELTA = frozenset(("DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"))
-#: Columns that a note names.
-_MOST_NAMED = 20
 #: Where a field holds the labels of its values, as JSON.
 _LABELS = b"labels"
 #: Says that texts are numbers as a program writes them: points stand before decimals, whatever a schema says.
@@ -45,7 +43,7 @@ class Facts:
 
     names: tuple[str, ...]  #: Of all columns that can be read
     notes: tuple[str, ...] = ()
-    doubts: tuple[str, ...] = ()
+    doubts: tuple[tuple[str, str], ...] = ()  #: Texts of `Doubt`, each with its kind of help
     malformed: tuple[int, ...] = ()  #: Places of records that are none
 
 
@@ -65,8 +63,9 @@ def read_parquet(raw: bytes, options: ReadOptions) -> Iterator[Any]:
         least = LEAST_CELL * about.num_rows * about.num_columns
         options.require_bytes(max(sum(map(sum, map(chunk_sizes, map(about.row_group, groups)))), least))
         schema = pq.read_schema(pa.BufferReader(packed))
-        names = _checked_names(schema, options)
-        yield Facts(names, without_cells(schema))
+        facts = facts_of(schema, options)
+        names = facts.names
+        yield facts
         file = pq.ParquetFile(pa.BufferReader(packed), read_dictionary=text_columns(about, schema))
         spent = _Spent(options)
         for place, name in enumerate(names):
@@ -75,7 +74,8 @@ def read_parquet(raw: bytes, options: ReadOptions) -> Iterator[Any]:
             if column.num_rows != about.num_rows:  # damaged: cells would meet those of other rows
                 raise ValueError("a column of another length")
             spent.add(column.nbytes)
-            yield with_type(table_of_batches(map(as_bytes, column.to_batches()), column.schema), schema, options)
+            batches = (as_bytes(batch, options) for batch in column.to_batches())
+            yield with_type(table_of_batches(batches, column.schema), schema, options)
 
 
 def chunk_sizes(group: Any) -> list[int]:
@@ -102,10 +102,11 @@ def read_feather(raw: bytes, options: ReadOptions) -> Iterator[Any]:
     with redact_errors("Feather file"):
         packed = pa.py_buffer(raw)
         schema = pa.ipc.open_file(packed).schema
-        names = _checked_names(schema, options)
-        yield Facts(names, without_cells(schema))
+        facts = facts_of(schema, options)
+        names = facts.names
+        yield facts
         spent, n_rows, batches = _Spent(options), 0, []
-        for _, batch in unpacked(packed, schema, names):
+        for _, batch in unpacked(packed, schema, names, options):
             n_rows += batch.num_rows
             options.require_rows(n_rows)
             spent.add(max(batch.nbytes, LEAST_CELL * batch.num_rows * len(schema)))
@@ -116,14 +117,16 @@ def read_feather(raw: bytes, options: ReadOptions) -> Iterator[Any]:
             yield with_type(table.select([name]), schema, options)
 
 
-def unpacked(packed: pa.Buffer, schema: pa.Schema, names: Sequence[str]) -> Iterator[tuple[float, pa.RecordBatch]]:
+def unpacked(
+    packed: pa.Buffer, schema: pa.Schema, names: Sequence[str], options: ReadOptions
+) -> Iterator[tuple[float, pa.RecordBatch]]:
     """The batches of an Arrow file, of its columns of these names alone, each with the share of those before it."""
     import pyarrow as pa
 
     wanted = [place for place, name in enumerate(schema.names) if name in names]
     file = pa.ipc.open_file(packed, options=pa.ipc.IpcReadOptions(included_fields=wanted))
     for place in range(file.num_record_batches):
-        batch = as_bytes(file.get_batch(place).select(list(names)))
+        batch = as_bytes(file.get_batch(place).select(list(names)), options)
         batch.validate(full=True)  # what follows the offsets of a spoiled file, unchecked, ends the process
         yield place / file.num_record_batches, batch
 
@@ -136,21 +139,28 @@ def table_of_batches(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> pa
     return pa.Table.from_batches(every) if every else schema.empty_table()
 
 
-def as_bytes(batch: pa.RecordBatch) -> pa.RecordBatch:
+def as_bytes(batch: pa.RecordBatch, options: ReadOptions) -> pa.RecordBatch:
     """The batch with texts as their bytes: a text that is no UTF-8 spoils its own cell."""
     import pyarrow as pa
 
-    columns = list(map(_as_bytes, batch.columns))
+    columns = [_as_bytes(column, options) for column in batch.columns]
     fields = (field.with_type(column.type) for field, column in zip(batch.schema, columns, strict=True))
     return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
 
 
-def _as_bytes(column: pa.Array) -> pa.Array:
+def _as_bytes(column: pa.Array, options: ReadOptions) -> pa.Array:
     import pyarrow as pa
     import pyarrow.types as types
 
     if types.is_dictionary(column.type):
-        return pa.DictionaryArray.from_arrays(column.indices, _as_bytes(column.dictionary), safe=False)
+        return pa.DictionaryArray.from_arrays(column.indices, _as_bytes(column.dictionary, options), safe=False)
+    if is_view(column.type):
+        about = column.buffers(), column.null_count, column.offset
+        shared = pa.Array.from_buffers(pa.binary_view(), len(column), *about)
+        shared.validate(full=True)
+        lengths = np.frombuffer(shared.buffers()[1] or b"", np.int32)[4 * shared.offset :: 4]
+        options.require_bytes(int(lengths[: len(shared)].sum(dtype=np.int64)))  # together far more than what they share, perhaps
+        return shared.cast(pa.large_binary())
     wide = types.is_large_string(column.type)
     return column.cast(pa.large_binary() if wide else pa.binary()) if wide or types.is_string(column.type) else column
 
@@ -180,26 +190,15 @@ class _Spent:
 
 def flat_columns(schema: pa.Schema) -> tuple[str, ...]:
     """Columns that are not lists or records."""
-    return tuple(field.name for field in schema if _is_readable(field.type))
+    return tuple(field.name for field in schema if is_flat(field.type))
 
 
-def _is_readable(kind: pa.DataType) -> bool:
-    return is_flat(kind) and not is_view(kind)
-
-
-def without_cells(schema: pa.Schema) -> tuple[str, ...]:
-    """The note that names the other columns, where there are any."""
-    flat = set(flat_columns(schema))
-    others = [name for name in schema.names if name not in flat]
-    shown = ", ".join(f"{name!r:.80}" for name in others[:_MOST_NAMED]) + ", ..." * (len(others) > _MOST_NAMED)
-    return (f"{WITHOUT_CELLS}: {shown}.",) if others else ()
-
-
-def _checked_names(schema: pa.Schema, options: ReadOptions) -> tuple[str, ...]:
-    check_names(list(schema.names), options.max_columns)
+def facts_of(schema: pa.Schema, options: ReadOptions) -> Facts:
+    """The names of the columns that are read, and a note of the others; raises TableError."""
     flat = flat_columns(schema)
-    check_names(list(flat), options.max_columns)
-    return flat
+    check_names(list(schema.names), options.max_columns, is_typed=True)
+    check_names(list(flat), options.max_columns, is_typed=True)
+    return Facts(flat, without_cells([name for name in schema.names if name not in flat]))
 
 
 def labelled(column: pa.Table, label_of: dict[str, str]) -> pa.Table:
@@ -221,7 +220,7 @@ def received_columns(raw: bytearray, options: ReadOptions) -> pa.Table:
         if _may_be_packed(memoryview(message.metadata)):
             raise ValueError("of unknown size")
     table = pa.ipc.open_stream(stream).read_all()
-    if table.num_rows > options.max_rows or not all(_is_readable(field.type) for field in table.schema):
+    if table.num_rows > options.max_rows or not all(is_flat(kind) and not is_view(kind) for kind in table.schema.types):
         raise ValueError("no such table")
     table.validate(full=True)
     return table
@@ -264,7 +263,7 @@ def received_table(parts: Iterator[Any], options: ReadOptions) -> RawTable:
             key = _key_of(part, options) if options.key in part.column_names else key
         if tuple(column.name for column in columns) != facts.names or len({column.n_rows for column in columns}) != 1:
             raise ValueError("columns are missing or of several lengths")
-        notes = (*facts.notes, *map(Doubt, facts.doubts))
+        notes = (*facts.notes, *(Doubt(*doubt) for doubt in facts.doubts))
         found = table_of_columns(columns, options.title, notes, facts.malformed)
         return replace(found, key=_spread(key, facts.malformed))
 
@@ -330,7 +329,7 @@ def _key_of(table: pa.Table, options: ReadOptions) -> Any:
         kind = pa.ipc.read_schema(pa.py_buffer(written)).field(0).type
     elif not is_text(column.type):
         return None
-    if not _is_readable(kind):
+    if not is_flat(kind):
         raise ValueError("no type of a key")
     try:
         return column.cast(kind)
@@ -368,4 +367,4 @@ def table_of_batch(batch: Any, options: ReadOptions) -> RawTable:
     """The rows of a batch, or of a table."""
     import pyarrow as pa
 
-    return table_of_arrow(batch if isinstance(batch, pa.Table) else pa.Table.from_batches([as_bytes(batch)]), options)
+    return table_of_arrow(batch if isinstance(batch, pa.Table) else pa.Table.from_batches([as_bytes(batch, options)]), options)

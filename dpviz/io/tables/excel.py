@@ -14,7 +14,7 @@ from itertools import chain, count, islice
 from typing import IO, Any
 
 from dpviz.errors import TableError
-from dpviz.io.csv import MOST_ABOVE, check_header, checked_names, told_apart
+from dpviz.io.csv import MOST_ABOVE, check_header, checked_names, doubts_of_names, told_apart
 from dpviz.io.limits import require_bytes
 from dpviz.io.options import ReadOptions, redact_errors
 from dpviz.io.tables.arrow import Facts
@@ -76,7 +76,9 @@ def read_excel(raw: bytes, options: ReadOptions) -> Iterator[Any]:
             cells = zip(*kept, strict=True) if kept else [()] * len(names)
             written = [pa.array([text.encode("utf-8", "replace") for text in texts], pa.large_binary()) for texts in cells]
             batches.append(pa.record_batch(written, schema=schema))
-        yield Facts(tuple(names), tuple(_merged_notes(sheet)), tuple(_formula_doubts(sheet)), tuple(malformed))
+        doubts = [(doubt, doubt.help) for doubt in doubts_of_names(names)] if options.names is None else []
+        doubts += [(UNCOMPUTED, "")] if _has_uncomputed(sheet) else []
+        yield Facts(tuple(names), tuple(_merged_notes(sheet)), tuple(doubts), tuple(malformed))
         yield pa.Table.from_batches(batches, schema)
 
 
@@ -126,15 +128,15 @@ def _rows(sheet: Any, options: ReadOptions) -> Iterator[Row]:
             yield texts
 
 
-def _formula_doubts(sheet: Any) -> list[str]:
-    """Said where a formula has no value, as in workbooks that a program wrote. One row has it, so all others are read."""
+def _has_uncomputed(sheet: Any) -> bool:
+    """Whether a formula has no value, as in workbooks that a program wrote."""
     rest = b""
     with sheet.parent._archive.open(sheet._worksheet_path) as stream:
         while read := stream.read(1 << 16):
             whole, mark, rest = (rest[-_LONGEST_FORMULA:] + read).rpartition(b"c>")
             if _UNCOMPUTED.search(whole + mark):
-                return [UNCOMPUTED]
-    return []
+                return True
+    return False
 
 
 def _merged_notes(sheet: Any) -> list[str]:

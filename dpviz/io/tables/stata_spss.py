@@ -82,7 +82,7 @@ def _columns(file: _File, options: ReadOptions) -> Iterator[Any]:
     _, about = file.part(metadataonly=True)
     names = list(about.column_names)
     titles = [file.text(name) for name in names]
-    check_names(titles, options.max_columns)
+    check_names(titles, options.max_columns, is_typed=True)
     yield Facts(tuple(titles))
     limit = _limit(about, options)
     at_once = max(1, _CELLS_AT_ONCE // limit)
