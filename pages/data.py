@@ -281,7 +281,7 @@ st.divider()
 now = state.loaded()
 if now.data.report is not None:
     st.header("Rows used and dropped", anchor=False)
-    st.caption(f"To the rows in use: {escape_markdown(now.title)}.")
+    st.caption(f"Of the rows in use: {escape_markdown(now.title)}.")
     if now.role is DataRole.PRIVATE:
         st.caption("Not shown: counts of private rows are exact, and no ε covers them.")
     else:

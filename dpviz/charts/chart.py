@@ -1,15 +1,16 @@
-"""What plotly's charts share: size and margins, legends, bars with an open end, bands, marks with their limits, panels.
+"""What plotly's charts share: size and margins, legends, bars, bands, marks with their limits, reference lines, panels.
 
 Plotly is loaded when the first chart is drawn: drawings in SVG, HTML and texts do without it.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dpviz.charts.theme import WHITE, translucent
+from dpviz.charts.theme import NEUTRAL, WHITE, translucent
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure as Figure
@@ -63,6 +64,17 @@ def _sized(height: int, top: int, right: int) -> Style:
 def line(colour: str, width: float = 2.5, dash: str = "solid") -> Style:
     """A line of this colour, its width in pixels."""
     return {"color": colour, "width": width, "dash": dash}
+
+
+def level_line(
+    figure: Figure, *, x: float | None = None, y: float | None = None, words: str = "", look: Style | None = None, **more: Any
+) -> None:
+    """A line through the chart at one value of an axis, `words` beside it; `more` is for plotly's `add_vline` or `add_hline`."""
+    add, at = (figure.add_vline, x) if y is None else (figure.add_hline, y)
+    note = {"annotation_text": words} if words else {}
+    add(at, line=look or line(NEUTRAL, 1.5, "dot"), **note, **more)
+    if words and x is not None and figure.layout.xaxis.type == "log":  # plotly puts a line there by value, a text by power
+        figure.layout.annotations[-1].x = math.log10(x)
 
 
 def marker(colour: str, symbol: str, size: float = 13, edge: float = 2) -> Style:

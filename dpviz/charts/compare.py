@@ -16,7 +16,7 @@ from typing import Literal
 
 import numpy as np
 
-from dpviz.charts.chart import LEGEND_ABOVE, NAMES, Chart, Figure, Rows, Style, band, chart, line, marker
+from dpviz.charts.chart import LEGEND_ABOVE, NAMES, Chart, Figure, Rows, Style, band, chart, level_line, line, marker
 from dpviz.charts.theme import CLEAR, NEUTRAL, SERIES, translucent
 from dpviz.charts.wording import capital, counted, explained
 from dpviz.evaluation.comparison import ERRORS, METRICS, Curve, Difference, Point, at_equal_risk
@@ -202,7 +202,7 @@ def compare_chart(
     if level is not None and places:
         add_level(_CONSTANTS.get(metric, "Guessing"), level, "dot")
     if chosen is not None:
-        figure.add_vline(chosen - 50 if axis == "guesses" else chosen, line=line(NEUTRAL, 1, "dot"))
+        level_line(figure, x=chosen - 50 if axis == "guesses" else chosen)
     if is_cut(curves, metric):
         figure.update_yaxes(range=[LEAST_R2, 1.02])
     said = f"{METRICS[metric]} of {counted(len(curves), 'algorithm')}. {summary}"

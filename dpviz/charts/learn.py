@@ -7,7 +7,7 @@ from statistics import median
 import numpy as np
 
 from dpviz.charts.audit import is_beyond
-from dpviz.charts.chart import LEGEND_ABOVE, NAMES, Chart, Style, bars, chart, hatched_bar, line, marker, panels
+from dpviz.charts.chart import LEGEND_ABOVE, NAMES, Chart, Style, bars, chart, hatched_bar, level_line, line, marker, panels
 from dpviz.charts.theme import BLUE, NEUTRAL, ORANGE, SERIES
 from dpviz.charts.wording import PERSONS, chance, counted
 from dpviz.evaluation.audit.evidence import AuditResult
@@ -30,7 +30,7 @@ def adding_chart(found: AuditResult, own: AuditResult, n_features: int) -> Chart
     style = hatched_bar([NEUTRAL, ORANGE if broken else BLUE, NEUTRAL], ["", "/" if broken else "", "."])
     said = [f"\u2002{number_text(value)}" for value in values.values()]  # a space keeps it off the line of the claim
     figure.add_bar(**bars(list(values), list(values.values()), said, style), hovertemplate="%{y}: ε = %{text}<extra></extra>")
-    figure.add_vline(found.claimed, line=line(NEUTRAL, 1.5, "dash"), layer="below")
+    level_line(figure, x=found.claimed, look=line(NEUTRAL, 1.5, "dash"), layer="below")
     columns = "one feature" if n_features == 1 else f"{n_features} features"
     words = (
         f"With {columns} the proof says ε = {number_text(found.claimed)}, search finds a loss of at least "
@@ -138,7 +138,7 @@ def counts_chart(noisy: NoisyCounts, counts: tuple[int, int]) -> Chart:
     hover = "noisy count %{x}: %{y:.2f} times<extra></extra>"
     figure.add_scatter(x=noisy.outcomes, y=noisy.ratios, hovertemplate=hover, **dots, row=2, col=1)
     for bound in (noisy.bound, 1 / noisy.bound):
-        figure.add_hline(bound, row=2, col=1, line=line(ORANGE, 1.5, "dash"))
+        level_line(figure, y=bound, look=line(ORANGE, 1.5, "dash"), row=2, col=1)
     edge, bound_text = 1.25 * math.log10(max(noisy.bound, 1.1)), number_text(noisy.bound)
     ticks = {1 / noisy.bound: f"1/{bound_text}", 1.0: "1", noisy.bound: bound_text} if noisy.bound >= 1.02 else {1.0: "1"}
     times = {"type": "log", "range": [-edge, edge], "tickvals": list(ticks), "ticktext": list(ticks.values())}
@@ -214,7 +214,7 @@ def deployments_chart(found: Sequence[Deployment], *, mine: float) -> Chart:
         look = {"name": name, "mode": "markers", "marker": marker(colour, f"{symbol}-open", 11)}
         said = {"customdata": list(map(_entry_text, items)), "hovertemplate": "%{customdata}<extra></extra>"}
         figure.add_scatter(x=epsilons[kind], y=[name] * len(items), **look, **said)
-    figure.add_vline(mine, line=line(NEUTRAL, 2, "dash"))
+    level_line(figure, x=mine, look=line(NEUTRAL, 2, "dash"))
     every, persons = [epsilon for some in epsilons.values() for epsilon in some], epsilons["person"]
     words = (
         f"{len(every)} entries give an ε, from {number_text(min(every))} to {number_text(max(every))}; "

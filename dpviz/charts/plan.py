@@ -9,7 +9,21 @@ from dataclasses import dataclass
 from statistics import median_high
 
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
-from dpviz.charts.chart import LEGEND_ABOVE, NAMES, Chart, Rows, Style, band, chart, hatched_bar, limits, line, marker, panels
+from dpviz.charts.chart import (
+    LEGEND_ABOVE,
+    NAMES,
+    Chart,
+    Rows,
+    Style,
+    band,
+    chart,
+    hatched_bar,
+    level_line,
+    limits,
+    line,
+    marker,
+    panels,
+)
 from dpviz.charts.theme import BLUE, GREEN, NEUTRAL, ORANGE, PINK, TEAL
 from dpviz.charts.wording import capital, counted, percent
 from dpviz.evaluation.plan import FAIR, STAGES, TAIL, Along, Consequence, Consequences, Goal, GridPoint, SearchAnswer
@@ -132,11 +146,10 @@ def search_chart(answer: SearchAnswer, along: Along, summary: str, risk: AtRisk)
         figure.add_scatter(x=x, y=[100 * point.share for point in points], **look)
     if answer.reached is not None:
         place = answer.reached.place
-        figure.add_vline(place, line=line(GREEN, 2))
-        where = {"x": place if along == "max_depth" else math.log10(place), "y": 0, "xanchor": "left", "showarrow": False}
-        figure.add_annotation(text=f" <b>{place_text(along, place)}</b>", **where)
-    asked = {"annotation_text": f"asked: {percent(answer.reliability)}", "annotation_position": "top left"}
-    figure.add_hline(100 * answer.reliability, line={"color": NEUTRAL, "dash": "dot"}, **asked)
+        enough = f" <b>{place_text(along, place)}</b>"
+        level_line(figure, x=place, words=enough, look=line(GREEN, 2), annotation_position="bottom right")
+    asked = f"asked: {percent(answer.reliability)}"
+    level_line(figure, y=100 * answer.reliability, words=asked, annotation_position="top left")
 
     def rows() -> Rows:
         return [
@@ -204,8 +217,8 @@ def consequences_chart(found: Consequences, *, cursor: float, candidates: int, a
         style = {"mode": "lines+markers", "line": line(colour), "marker": {"size": 6, "color": colour}}
         figure.add_scatter(x=x, y=y, **style | {"hovertemplate": f"ε = %{{x:.3g}}: {words}<extra></extra>"}, row=row, col=1)
     for row, level in ((1, 100 * found.majority), (2, 100 / candidates)):
-        figure.add_hline(level, line={"color": NEUTRAL, "dash": "dot"}, row=row, col=1)
-    figure.add_vline(cursor, line=line(ORANGE))
+        level_line(figure, y=level, row=row, col=1)
+    level_line(figure, x=cursor, look=line(ORANGE))
     figure.update_xaxes(**grid_axis("epsilon", x)).update_xaxes(title=axis_title("epsilon", unit), row=3, col=1)
     figure.update_yaxes(zeroline=False).update_yaxes(rangemode="tozero", row=3, col=1)
     figure.update_annotations(x=0, xanchor="left", font={"size": 14}, selector={"yanchor": "bottom"})
@@ -307,7 +320,7 @@ def expected_chart(found: Sequence[Expected], common: str, rare: str) -> Chart:
         }
         sides = ["inside" if share > LONG else "outside" for share in shares]  # where the dashed line never is
         figure.add_bar(x=shares, y=names, name=name, orientation="h", marker=style, textposition=sides, **words)
-    figure.add_vline(found[0].always, line=line(NEUTRAL, 1.5, "dash"))
+    level_line(figure, x=found[0].always, look=line(NEUTRAL, 1.5, "dash"))
     return Chart(figure, " ".join(expected_sentence(one, common, rare) for one in found))
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.charts.chart import LEGEND_BELOW, SILENT, Chart, Figure, Rows, Style, chart, limits, line, marker
+from dpviz.charts.chart import LEGEND_BELOW, SILENT, Chart, Figure, Rows, Style, chart, level_line, limits, line, marker
 from dpviz.charts.theme import NEUTRAL, SERIES, VOTES, WHITE, translucent
 from dpviz.charts.wording import counted
 from dpviz.evaluation.attacks import ATTACKS
@@ -115,7 +115,7 @@ def guarantee_chart(
     area = {"line": {"width": 0}, "fillcolor": translucent(NEUTRAL, 0.16), "layer": "below"}
     figure.add_hrect(bottom, majority, **area)  # what is worth nothing
     level, words = (majority, "majority class") if wanted is None else (wanted, "stay above")
-    figure.add_hline(level, line=line(NEUTRAL, 1.5, "dot"), annotation={"text": f"{words} {level:.1%}", "yanchor": "bottom"})
+    level_line(figure, y=level, words=f"{words} {level:.1%}")
     each = ". ".join(f"{full_name(item)}: {verdict_text(item, wanted).split('. ')[0]}" for item in curves)
     said = f"Guaranteed mean accuracy against poisoned {what}s. {each}."
     return Chart(figure, said, partial(guarantee_rows, curves, up_to))

@@ -8,7 +8,7 @@ from typing import Any
 
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.accounting.risk import Risk
-from dpviz.charts.chart import LEGEND_ABOVE, Chart, Rows, chart, hatched_bar, line
+from dpviz.charts.chart import LEGEND_ABOVE, Chart, Rows, chart, hatched_bar, level_line, line
 from dpviz.charts.theme import ASKED, INTERRUPTED, LIGHT, OVER_CAP, RELEASED
 from dpviz.charts.wording import capital, counted
 from dpviz.io.results import result_from_json, with_our_verdict
@@ -53,8 +53,8 @@ def spent_chart(balance: Balance, asked: PrivacyLoss | None) -> Chart:
         bar = {"orientation": "h", "width": 0.5, "marker": _STYLES[what]}
         hover = f"{what}: ε = {number_text(size)}<extra></extra>"
         figure.add_bar(x=[size], y=[""], name=what, hovertemplate=hover, **bar)
-    note = {"text": f"cap {number_text(cap)}", "xanchor": "right", "yanchor": "bottom", "y": 1.0, "xshift": 4}
-    figure.add_vline(cap, line=line(LIGHT.edge, 3), annotation=note)
+    above = {"xanchor": "right", "yanchor": "bottom", "y": 1.0, "xshift": 4}
+    level_line(figure, x=cap, words=f"cap {number_text(cap)}", look=line(LIGHT.edge, 3), annotation=above)
     return Chart(figure, spent_sentence(balance))
 
 
