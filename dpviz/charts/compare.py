@@ -374,14 +374,17 @@ def box_chart(outcomes: Mapping[str, np.ndarray], styles: Mapping[str, LineStyle
 
 
 def difference_rows(found: Sequence[Difference], metric: str = "accuracy") -> Rows:
-    """A line per other learner: how sure it is that it is beaten, and by how much, in points or units."""
+    """A line per other learner: how sure it is that it is beaten, and by how much, in points or units.
+
+    Without a spread of any of them there is no column of it.
+    """
+    unknown = dict.fromkeys(("5%", "95%"), NOT_ENOUGH) if any(map(has_spread, found)) else {}
     return [
         {
             "against": variant_title(item.other),
             "probability that it is beaten": probability_text(item),
             f"median difference in {METRICS[metric]}, {gap_unit(metric)}": gap_text(item.median, metric),
-            "5%": gap_text(item.low, metric) if has_spread(item) else NOT_ENOUGH,
-            "95%": gap_text(item.high, metric) if has_spread(item) else NOT_ENOUGH,
+            **({"5%": gap_text(item.low, metric), "95%": gap_text(item.high, metric)} if has_spread(item) else unknown),
             "splits": f"{item.n_folds}",
             "independent pairs of draws": f"{item.n_draws:,}",
         }

@@ -148,8 +148,9 @@ def test_a_probability_is_never_a_bare_certainty_and_no_range_is_shown_of_too_fe
     assert bandable((FEW, PLAIN)) == ()
     assert [is_cut((it,), metric) for it, metric in ((NOISY, "r2"), (TREE, "r2"), (NOISY, "rmse"))] == [True, False, False]
     few = Difference("s-gbdt", "dp-mean", 0.5, 0.3, 0.7, 400.0, 467.75, 470.0, 5, ENOUGH - 1)
-    (row,) = difference_rows([few], "rmse")
+    row, _ = difference_rows([few, replace(few, n_draws=ENOUGH)], "rmse")
     assert (row["median difference in RMSE, units of the target"], row["5%"]) == ("+467.8", "too few fits")
+    assert "5%" not in difference_rows([few], "rmse")[0]
     assert curve_rows([FEW], along="epsilon", metric="accuracy")[-1]["95%"] == "too few fits"
 
 
