@@ -11,7 +11,7 @@ from dpviz.app.controls import EPSILONS
 from dpviz.app.parts import error, escape_markdown
 from dpviz.app.prose import prose, sections
 from dpviz.app.tree_view import show_tree
-from dpviz.app.widgets import download, learner_title, linked, on_demand, rows_table, show_chart
+from dpviz.app.widgets import download, linked, on_demand, rows_table, show_chart
 from dpviz.charts import as_python
 from dpviz.charts import audit as charts
 from dpviz.charts.wording import PERSONS, counted
@@ -20,6 +20,7 @@ from dpviz.evaluation.audit.evidence import AuditResult, BoundLearner
 from dpviz.evaluation.audit.verdicts import script_of
 from dpviz.learners import get_learner, learner_names
 from dpviz.learners.papers import differences, statement_rows
+from dpviz.learners.variants import variant_title
 from dpviz.results.wording import number_text
 from dpviz.training.params import controls_of
 
@@ -215,7 +216,7 @@ left, right = st.columns([1.3, 1], gap="medium")
 
 with left:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        names = {"format_func": learner_title, "width": 240, **linked(LEARNER)}
+        names = {"format_func": variant_title, "width": 240, **linked(LEARNER)}
         learner = st.selectbox("Algorithm", learner_names(), first_learner(known), **names)
         of_run = {facts.epsilon for facts in stored.facts} if stored else set()
         steps = {"format_func": number_text, "width": 240, **linked(EPSILON)}

@@ -15,10 +15,11 @@ from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.app import background, controls, explorations, frame, parts, plan_tab
 from dpviz.app.compare import DEPTH, EPSILON, FIRST_LOOK, ROWS, Asked, first_look_at, fits_of, ideas_of
 from dpviz.app.controls import DEPTHS, EPSILONS, auto_in_words, depth_of
+from dpviz.app.epsilon_slider import epsilon_in_use, nearest
 from dpviz.app.parts import escape_markdown
 from dpviz.app.prose import prose
 from dpviz.app.state import hidden_seed, loaded, rows_read, unit_in_use
-from dpviz.app.widgets import download, learner_title, linked, one_of, rows_table, show_chart
+from dpviz.app.widgets import download, linked, one_of, rows_table, show_chart
 from dpviz.charts import as_python
 from dpviz.charts import compare as charts
 from dpviz.charts.wording import capital
@@ -28,7 +29,7 @@ from dpviz.evaluation.comparison import METRICS, metrics_for
 from dpviz.evaluation.sweep import SweepGrid, as_frame
 from dpviz.io.csv_text import frame_csv
 from dpviz.learners.recommend import which_learner
-from dpviz.learners.variants import parse_variant, variant_of_title
+from dpviz.learners.variants import parse_variant, variant_of_title, variant_title
 from dpviz.results.verdict import right_guesses
 from dpviz.results.wording import number_text
 from dpviz.table.role import DataRole
@@ -81,7 +82,7 @@ def ask_learners() -> list[str]:
 
     def as_listed(name: str) -> str:
         try:
-            return learner_title(name)
+            return variant_title(name)
         except DpvizError:  # a variant as it is called already, or what somebody typed
             return name
 
@@ -91,7 +92,7 @@ def ask_learners() -> list[str]:
         try:
             text = variant_of_title(name)
             if parse_variant(text)[0] not in names:
-                raise UnknownName("algorithm for this target", name, map(learner_title, names))
+                raise UnknownName("algorithm for this target", name, map(variant_title, names))
             chosen[text] = None
         except DpvizError as problem:
             wrong.append(problem)
@@ -104,7 +105,7 @@ def ask_axis(along: str, sizes: tuple[int | None, ...]) -> dict[str, Any]:
     """The places of the axis, and the one place of each of the others: arguments of the grid."""
 
     def one_epsilon() -> tuple[float, ...]:
-        start = controls.nearest_step(float(st.session_state.get("epsilon", 1.0)))
+        start = nearest(epsilon_in_use(), EPSILONS)
         label, options = f"ε ({unit.neighbours})", {"format_func": number_text, **linked("one-epsilon")}
         return (float(st.select_slider(label, EPSILONS, value=start, **options)),)
 
@@ -283,16 +284,16 @@ def draw_differences(shown: Asked, there: pd.DataFrame, found: Sequence[comparis
     st.header("Who beats whom on the same splits", anchor=False)
     styles = styles_of(shown, found)
     if shown.axis == "guesses" and (without := charts.unbounded(found, "guesses")):
-        named = escape_markdown(", ".join(map(learner_title, without)))
+        named = escape_markdown(", ".join(map(variant_title, without)))
         st.caption(f"Nothing bounds them, so they are not compared at equal risk: {named}.")
     names = [name for name in styles if (there.learner == name).any()]
     if len(names) < 2:
         st.caption("Choose at least two algorithms to compare them.")
         return
-    ours = st.selectbox("Algorithm", names, format_func=learner_title, key="ours")
+    ours = st.selectbox("Algorithm", names, format_func=variant_title, key="ours")
     pairs = [comparison.difference(there, ours, other, shown.metric) for other in names if other != ours]
     known = [pair for pair in pairs if pair is not None]
-    words = f"Whom {learner_title(ours)} beats, how surely and by how much."
+    words = f"Whom {variant_title(ours)} beats, how surely and by how much."
     rows_table(charts.difference_rows(known, shown.metric), words)
     st.caption(prose("compare", "probability"))
 

@@ -14,7 +14,7 @@ from dpviz.app.controls import DEPTHS, EPSILONS, FIRST_LEARNERS, auto_in_words, 
 from dpviz.app.parts import escape_markdown
 from dpviz.app.prose import prose
 from dpviz.app.state import hidden_seed, rows_read, unit_in_use
-from dpviz.app.widgets import learner_title, linked, show_chart, table
+from dpviz.app.widgets import linked, show_chart, table
 from dpviz.charts import as_python
 from dpviz.charts import robustness as charts
 from dpviz.charts.robustness import Certified
@@ -22,6 +22,7 @@ from dpviz.errors import SchemaError
 from dpviz.evaluation.attacks import ATTACKS, attack_curve
 from dpviz.evaluation.poisoning import certify
 from dpviz.learners import FitRequest, get_learner
+from dpviz.learners.variants import variant_title
 from dpviz.results.wording import number_text
 from dpviz.table.role import DataRole
 
@@ -60,7 +61,7 @@ more_splits = "Rows are split so many times into a part to train on and a part h
 wanted = None
 with settings_row():
     learners = st.multiselect(
-        "Algorithms", loaded.learners, default=first, format_func=learner_title, **linked("robust-learners")
+        "Algorithms", loaded.learners, default=first, format_func=variant_title, **linked("robust-learners")
     )
     options: dict[str, Any] = {"format_func": number_text, "max_selections": 3, **linked("robust-epsilons")}
     epsilons = st.multiselect(f"ε ({unit_in_use().neighbours})", EPSILONS, default=[0.01, 0.1], width=220, **options)

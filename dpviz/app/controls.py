@@ -13,14 +13,15 @@ from typing import Any
 import streamlit as st
 
 from dpviz.app import frame
-from dpviz.app.epsilon_slider import epsilon_in_use, epsilon_slider, nearest, take_epsilon
+from dpviz.app.epsilon_slider import epsilon_in_use, epsilon_slider, take_epsilon
 from dpviz.app.parts import error
 from dpviz.app.state import loaded, sample_of, unit_in_use
-from dpviz.app.widgets import learner_title, linked, whole_number
+from dpviz.app.widgets import linked, whole_number
 from dpviz.charts.tree.text import visible
 from dpviz.errors import DpvizError
 from dpviz.evaluation import paths
 from dpviz.learners import FitRequest, get_learner
+from dpviz.learners.variants import variant_title
 from dpviz.table.role import DataRole
 from dpviz.table.schema import NumericTarget
 from dpviz.training.estimate.report import groups_of
@@ -106,12 +107,7 @@ def _ask_learner() -> str:
     key = "learner-of-numbers" if isinstance(loaded().schema.target, NumericTarget) else "learner"
     known = get_learner(st.session_state.get(key) if st.session_state.get(key) in names else names[0])
     words = f"{known.title}: {known.idea} {known.citation}."
-    return str(st.selectbox("Algorithm", names, format_func=learner_title, help=words, width=200, **linked(key)))
-
-
-def nearest_step(epsilon: float) -> float:
-    """The rounded step closest to `epsilon` on a log scale."""
-    return nearest(epsilon, EPSILONS)
+    return str(st.selectbox("Algorithm", names, format_func=variant_title, help=words, width=200, **linked(key)))
 
 
 def _ask_groups(learner: str) -> str | None:

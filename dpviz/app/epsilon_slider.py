@@ -12,6 +12,7 @@ import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.component import component, event_in
+from dpviz.app.widgets import keep_in_link
 from dpviz.results.wording import number_text
 
 LEAST, MOST, FIRST = 1e-4, 100.0, 1.0
@@ -70,8 +71,5 @@ def epsilon_in_use() -> float:
             named = FIRST
         st.session_state[_KEY] = named if LEAST <= named <= MOST else FIRST
     epsilon: float = st.session_state[_KEY]
-    if epsilon == FIRST:
-        st.query_params.pop(_KEY, None)
-    elif st.query_params.get(_KEY) != f"{epsilon:g}":
-        st.query_params[_KEY] = f"{epsilon:g}"
+    keep_in_link(_KEY, f"{epsilon:g}", default=f"{FIRST:g}")
     return epsilon

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
+from dpviz.app.widgets import keep_in_link
 from dpviz.charts.as_python import RowsRead
 from dpviz.errors import DpvizError, SchemaError
 from dpviz.io.samples import Sample, load_sample, samples
@@ -153,11 +154,7 @@ def follow_url() -> DpvizError | None:
 
 def write_url() -> None:
     """Name the sample in use in the URL. The default sample and uploads leave no trace there."""
-    sample = loaded().sample
-    if sample is None or sample == DEFAULT_SAMPLE:
-        st.query_params.pop(_URL, None)
-    elif st.query_params.get(_URL) != sample:
-        st.query_params[_URL] = sample
+    keep_in_link(_URL, loaded().sample or DEFAULT_SAMPLE, default=DEFAULT_SAMPLE)
 
 
 def hidden_seed(role: DataRole, key: str) -> int:

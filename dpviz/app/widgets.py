@@ -9,7 +9,6 @@ import streamlit as st
 
 from dpviz.charts.chart import Chart
 from dpviz.charts.tree.text import visible
-from dpviz.learners.variants import variant_title
 
 T = TypeVar("T")
 
@@ -80,6 +79,14 @@ def linked(key: str) -> dict[str, Any]:
     return {"key": key, "bind": "query-params", "persist_state": "session"}
 
 
+def keep_in_link(key: str, text: str, *, default: str) -> None:
+    """The address names the value of an input that Streamlit does not bind, unless it is the default."""
+    if text == default:
+        st.query_params.pop(key, None)
+    elif st.query_params.get(key) != text:
+        st.query_params[key] = text
+
+
 def one_of(label: str, options: Sequence[T], **more: Any) -> T:
     """One of several buttons: at first, and where the address names none, the `default` or else the first."""
     first: T = more.setdefault("default", options[0])
@@ -93,20 +100,12 @@ def whole_number(label: str, low: int, high: int, default: int, *, key: str, **m
     Streamlit does not bind it: an infinite number in an address raises there, and a bound box sometimes shows its default first.
     """
     given = (int(text) for text in st.query_params.get_all(key) if text.isdecimal() and len(text) <= len(str(high)))
-    linked = next((value for value in given if low <= value <= high), default)
-    value = int(st.number_input(label, low, high, linked, key=key, persist_state="session", **more))
-    if value == default:
-        st.query_params.pop(key, None)
-    elif value != linked:
-        st.query_params[key] = str(value)
+    start = next((value for value in given if low <= value <= high), default)
+    value = int(st.number_input(label, low, high, start, key=key, persist_state="session", **more))
+    keep_in_link(key, str(value), default=str(default))
     return value
 
 
 def download(label: str, content: str | bytes | Callable[[], Any], name: str, mime: str = "text/csv", **more: Any) -> None:
     """A button that does not run the page again; a callable makes the file when it is clicked."""
     st.download_button(label, content, name, mime, icon=":material/download:", on_click="ignore", **more)
-
-
-def learner_title(name: str) -> str:
-    """How a learner, or a variant of one, is called on screen."""
-    return variant_title(name)

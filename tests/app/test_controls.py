@@ -6,8 +6,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from dpviz.app.controls import EPSILONS, nearest_step
-from dpviz.app.epsilon_slider import take_epsilon
+from dpviz.app.controls import EPSILONS
+from dpviz.app.epsilon_slider import nearest, take_epsilon
 from dpviz.learners import get_learner
 from dpviz.training.params import controls_of
 from tests.support.pages import OF_EACH_KIND
@@ -75,7 +75,7 @@ def test_the_slider_stands_at_the_nearest_step_and_the_exact_value_is_kept():
     assert (request(test).settings.epsilon, test.session_state["runs"]) == (0.37, runs + 1)
     assert request(ran(test)).settings.epsilon == 0.37
     for epsilon in (1e-9, 0.37, 0.4, 0.05, 1e9):
-        step = nearest_step(epsilon)
+        step = nearest(epsilon, EPSILONS)
         assert all(abs(math.log(step / epsilon)) <= abs(math.log(other / epsilon)) for other in EPSILONS)
 
 

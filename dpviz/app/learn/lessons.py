@@ -11,7 +11,7 @@ from dpviz.app.epsilon_slider import live_slider
 from dpviz.app.prose import prose, sections
 from dpviz.app.state import encoded_sample
 from dpviz.app.tree_view import chosen_node, show_tree
-from dpviz.app.widgets import linked, show_chart, whole_number
+from dpviz.app.widgets import keep_in_link, linked, show_chart, whole_number
 from dpviz.charts import learn as charts
 from dpviz.charts.chart import Chart
 from dpviz.charts.tree.svg import NodeNotes
@@ -71,10 +71,7 @@ class LessonView:
             st.session_state[key] = next((named[text] for text in st.query_params.get_all(key) if text in named), default)
         value: float = st.session_state[key]
         live_slider(label, options, key=key, disabled=not self.opened)
-        if value == default:
-            st.query_params.pop(key, None)
-        elif st.query_params.get(key) != number_text(value):
-            st.query_params[key] = number_text(value)
+        keep_in_link(key, number_text(value), default=number_text(default))
         return value
 
     def number(self, name: str, label: str, low: int, high: int, default: int) -> int:
