@@ -11,6 +11,7 @@ from dpviz.charts.compare import line_styles
 from dpviz.evaluation import comparison, sweep
 from dpviz.evaluation.sweep import as_frame, columns_of
 from dpviz.learners import get_learner
+from dpviz.learners.recommend import which_learner
 from dpviz.table.role import DataRole
 from tests.support.pages import (
     after_work,
@@ -127,6 +128,13 @@ def test_every_change_has_a_first_look_of_at_most_150_fits_and_keeps_colours(mon
         assert "settings before" not in texts(test)
         assert colours.items() <= lines(test).items()
     assert button(test, "Refine")
+
+
+def test_what_is_recommended_for_these_rows_is_compared_at_first(monkeypatch):
+    monkeypatch.setattr(sweep, "run_batches", lambda *asked, **how: iter(()))
+    test = opened("compare", DataRole.SIMULATED)
+    best = which_learner(in_use(DataRole.SIMULATED).schema, epsilon=1.0).learner
+    assert {"pf-tree", best, "cart"} <= {*test.multiselect(key="learners").value}
 
 
 def test_a_colour_does_not_depend_on_which_curve_is_there_first(monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 import subprocess
 import sys
 
@@ -17,6 +18,7 @@ from dpviz.app.serving import CHECKED
 from dpviz.release.register import Register
 from dpviz.table.role import DataRole
 from tests.support.pages import PAGES, column_cells, draft_of, edit, shown, texts, upload, whole_app, work_of
+from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -104,6 +106,15 @@ def test_the_line_on_every_page_names_the_sample_in_use_and_the_address_holds_it
     upload(at, b"diagnosis,y\n1,a\n2,b\n", role="private", name="secret.csv")
     values = " ".join(f"{name}={value}" for name, value in at.query_params.items())
     assert not [word for word in ("secret", "diagnosis") if word in values]
+
+
+def test_seven_pages_hold_everything_and_every_address_of_before_leads_to_one() -> None:
+    dashboard = runpy.run_path(str(ROOT / "app.py"))
+    listed = [file for group in dashboard["GROUPS"].values() for file, *_ in group]
+    assert sorted(listed) == sorted(path.stem for path in PAGES.glob("*.py"))
+    assert len(listed) == 7
+    assert {"tree", "budget", "plan", "register", "epsilon"} == dashboard["LEAD_TO"].keys()
+    assert {file for file, _ in dashboard["LEAD_TO"].values()} < {*listed}
 
 
 def test_the_files_of_pages_are_no_app_of_their_own() -> None:

@@ -1,5 +1,7 @@
 """Mistakes one click could make with private rows: each is stopped, on every page."""
 
+import json
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -85,6 +87,15 @@ def test_no_page_looks_at_private_rows_before_somebody_agrees_once_which_can_be_
     click(test, "Back to simulated rows")
     assert "describe nobody" in texts(test)
     assert [item.times for item in register.uncovered_uses()] == looks
+
+
+def test_a_tree_of_made_up_rows_leads_with_what_to_expect_and_with_no_measure_of_them():
+    test = opened("tree", DataRole.PRIVATE, agreed=False)
+    (view,) = (json.loads(found.proto.json) for found in test.get("bidi_component") if found.key == "tree-view")
+    assert view["said"]["mark"] == "Made-up rows"
+    assert not {"lead", "tested", "besides", "strip"} & view["said"].keys()
+    assert test.header[0].value == "What to expect"
+    assert "Every measure on the held-out rows" not in texts(test)
 
 
 def test_what_stands_in_for_private_rows_follows_from_the_schema_alone():
