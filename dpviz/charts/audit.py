@@ -325,7 +325,10 @@ def _hue(item: AuditLine, sign: str) -> str:
 def _epsilons(item: AuditLine) -> dict[str, float]:
     searched = None if item.found is None else max(0.0, item.found.log_ratio)
     attacked = None if item.attacked is None else item.attacked.bound
-    values = {"claimed": item.claimed, "searched": searched, "attacked": attacked, "composed": item.composed}
+    composed = item.composed
+    if composed is not None and item.found is not None:  # of all tables that the line speaks of
+        composed = max(composed, item.found.composed)
+    values = {"claimed": item.claimed, "searched": searched, "attacked": attacked, "composed": composed}
     return {sign: value for sign, value in values.items() if value is not None}
 
 

@@ -82,7 +82,8 @@ def test_every_number_of_the_stored_run_is_at_its_place_or_an_arrow_with_it() ->
         place = [item.key for item in lines].index(key)
         chart = drawn(*lines, epsilon=facts.epsilon, selected=key)
         at, far = places(chart, key), " ".join(chart.figure.data[-1].text)
-        values = {"claimed": facts.claim.epsilon, "composed": facts.composed.epsilon}
+        composed = max(facts.composed.epsilon, facts.searched.composed if facts.searched else 0.0)  # of proof and search
+        values = {"claimed": facts.claim.epsilon, "composed": composed}
         values |= {"searched": facts.searched.log_ratio} if facts.searched else {}
         values |= {"attacked": facts.attacked.bound} if facts.attacked else {}
         for sign, value in values.items():
@@ -90,7 +91,7 @@ def test_every_number_of_the_stored_run_is_at_its_place_or_an_arrow_with_it() ->
                 assert at[sign] == pytest.approx(value, abs=1e-9)
             elif sign != "claimed":
                 assert number_text(value) in far
-        assert chart.rows[place]["steps add up to"] == number_text(facts.composed.epsilon)
+        assert chart.rows[place]["steps add up to"] == number_text(composed)
         assert (len(chart.rows), lines[place].verdict) == (len(lines), facts.claim.verdict)
 
 

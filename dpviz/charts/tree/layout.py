@@ -28,12 +28,14 @@ MORE = Leaf(0)
 class Least:
     """Widths in pixels: what text needs of a card in the fan and of a row that asks something, and the indent of rows.
 
-    `wanted_row`, and `wanted` by the path of a card, are what whole questions would take where there is room to spare.
+    `wanted_card`, `wanted_row`, and `wanted` by the path of a card are what whole answers and questions would take where there
+    is room to spare.
     """
 
     card: float = CARD_WIDTH
     row: float = CARD_WIDTH
     indent: float = LEAST_INDENT
+    wanted_card: float = WIDEST_CARD
     wanted_row: float = 0.0
     wanted: Mapping[str, float] = field(default_factory=dict)
 
@@ -92,7 +94,7 @@ def tree_layout(tree: Tree, *, narrow: bool = False, least: Least = NO_TEXT, wid
         return outline(tree, least=least)
     levels = next((n for n in range(tree.depth, 0, -1) if _fan_width(tree.root, n, least) <= widest), 0)
     page = min(PAGE_WIDTH, widest)
-    card = max(least.card, min(WIDEST_CARD, least.card + _spare(tree, levels, least, page)))
+    card = max(least.card, min(least.wanted_card, least.card + _spare(tree, levels, least, page)))
     roomy = replace(least, card=card, indent=INDENT)
     fits = roomy if _fan_width(tree.root, levels, roomy) <= widest else replace(least, card=card)
     fits = replace(fits, row=max(least.row, min(least.wanted_row, least.row + _spare(tree, levels, fits, page))))
@@ -211,8 +213,9 @@ def least_widths(tree: Tree, marks: Iterable[str], probability: str) -> Least:
     names = target.classes if isinstance(target, ClassTarget) else map(format_value, tree.values)  # a tree cut short has no leaf
     name = max((text_width(visible(name) + probability, TEXT, bold=True) for name in names), default=0.0)
     mark = max((text_width(visible(mark), SMALL) + 6 for mark in marks if mark), default=0.0)
-    card = side + min(WIDEST_LEAF, 2 * PADDING + SWATCH + 6 + name) + min(WIDEST_MARK, mark)
-    beside, widest, wanted = min(WIDEST_MARK, mark), 0.0, {}
+    leaf, beside = 2 * PADDING + SWATCH + 6 + name, min(WIDEST_MARK, mark)
+    card, wanted_card = (side + min(most, leaf) + beside for most in (WIDEST_LEAF, WIDEST_WANTED))
+    widest, wanted = 0.0, {}
     for placed in tree.nodes():
         if isinstance(placed.node, Branch):
             title, condition = rule_parts(tree.schema, placed.node.rule)
@@ -222,7 +225,8 @@ def least_widths(tree: Tree, marks: Iterable[str], probability: str) -> Least:
             wanted[placed.path] = min(WIDEST_WANTED, 2 * PADDING + in_card)
     row = 2 * PADDING + SIDE_WIDTH + widest + beside
     least_row = max(CARD_WIDTH, min(WIDEST_ROW, row))
-    return Least(max(CARD_WIDTH, card), least_row, wanted_row=min(WIDEST_WANTED, row), wanted=wanted)
+    wanted_card = max(WIDEST_CARD, wanted_card)
+    return Least(max(CARD_WIDTH, card), least_row, wanted_card=wanted_card, wanted_row=min(WIDEST_WANTED, row), wanted=wanted)
 
 
 def layout_within(tree: Tree, width: float, height: float) -> Layout:

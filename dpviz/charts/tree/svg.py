@@ -350,9 +350,9 @@ def _said(
         yield _rect("level", left + 6, top + 2 + empty, SWATCH - 12, SWATCH - 4 - empty, 1)
     left += SWATCH + 6
     name, *share = _answer(drawing, leaf, bar)
-    if bar and is_contradicted(leaf):  # as much as there is room for
-        said = (f"({bar[0]:.0%} of its held-out rows)", f"(only {bar[0]:.0%})")
-        share = next(([words] for words in said if text_width(f"{name} {words}", TEXT, bold=True) <= right - left), share)
+    if bar and is_contradicted(leaf):
+        in_full = f"({bar[0]:.0%} of its held-out rows)"
+        share = [in_full] if text_width(f"{name} {in_full}", TEXT, bold=True) <= right - left else share
     room = right - left - sum(text_width(f" {words}", TEXT, bold=True) for words in share)
     yield _text("name", left, middle + 4.5, " ".join([fitted(name, room, TEXT, bold=True), *share]))
 
@@ -360,7 +360,9 @@ def _said(
 def _answer(drawing: _Drawing, leaf: End, bar: tuple[float, float, float] | None) -> list[str]:
     """What the leaf predicts and, where it is known, how probable that is: of the two a long name is cut."""
     said = [visible(leaf_in_words(drawing.tree.schema, leaf))]
-    return said + ([f"{bar[0]:.0%}"] if bar else [])
+    if bar:
+        said.append(f"(only {bar[0]:.0%})" if is_contradicted(leaf) else f"{bar[0]:.0%}")
+    return said
 
 
 def _rule(drawing: _Drawing, rule: Rule, left: float, right: float, middle: float, placed: Placed) -> Iterator[str]:

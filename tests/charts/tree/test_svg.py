@@ -211,6 +211,10 @@ def test_leaf_bars_and_words_are_the_probability_and_a_label_its_counts_contradi
         return texts(draw(Tree(schema, Branch(ThresholdRule(0, 4.5), *ends)), probabilities=bars, **notes))
 
     assert {"a (only 40%)", "b 60%", "≤ 4"} <= set(of_two("a", (40, 60), (40, 60)))
-    long = "readmitted to a ward within a month"
-    said = of_two(long, (60, 40), (40, 60), rerun_counts={"": 30, "L": 30, "R": 30}, n_draws=30)
-    assert next(words for words in said if words.startswith("readm")).endswith("… 60%")
+    reruns = {"rerun_counts": {"": 30, "L": 30, "R": 30}, "n_draws": 30}
+    named = "readmitted within a month"
+    assert {f"{named} 60%", "30 of 30"} <= set(of_two(named, (60, 40), (40, 60), **reruns))  # a page has room for two leaves
+    long = "readmitted to a ward within a month, or to another hospital"
+    for counts, end in (((60, 40), "… 60%"), ((40, 60), "… (only 40%)")):
+        said = of_two(long, counts, (40, 60), **reruns)
+        assert next(words for words in said if words.startswith("readm")).endswith(end)
