@@ -1,27 +1,59 @@
-"""The boxes of random trees: what the path to a node has left of every declared range and list of categories.
+"""The boxes of random trees: what the path to a node has left of every declared range and list of categories, and the splits
+that are drawn in them.
 
 A box starts as declared and shrinks along the path, so no side is ever empty. Categories and whole numbers lie between codes; a
 category that has one child per value is left with one.
+
+A split looks at its box alone. So it has one law, whether the nodes of a level are drawn together or a node is drawn when a row
+meets it.
 """
 
 import numpy as np
 
 from dpviz.errors import SchemaError
+from dpviz.privacy.source import NoiseSource
+from dpviz.privacy.uniform import UniformChoice, UniformPoint
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
 
 
 class Boxes:
-    """The boxes of many nodes: `low` and `high`, float64 of shape (n_boxes, n_features), as declared at first."""
+    """The boxes of many nodes: `low` and `high`, float64 of shape (n_boxes, n_features), as declared at first.
 
-    def __init__(self, schema: Schema, count: int) -> None:
-        self.many = np.array([isinstance(feature, CategoricalFeature) for feature in schema.features])
-        self.whole = np.array([is_cut_between(feature) for feature in schema.features])
+    A category has one child per value; `in_order`: it is cut like a whole number, by the place of a value in its list.
+    """
+
+    def __init__(self, schema: Schema, count: int, *, in_order: bool = False) -> None:
+        are_categories = np.array([isinstance(feature, CategoricalFeature) for feature in schema.features])
+        self.many = are_categories & (not in_order)
+        self.whole = np.array([is_cut_between(feature) for feature in schema.features]) | (are_categories & in_order)
         self.low, self.high = (np.tile(side, (count, 1)) for side in starting_box(schema))
 
     @property
     def free(self) -> np.ndarray:
         """Which features can be split: bool of shape (n_boxes, n_features)."""
         return self.high > self.low
+
+    def split(self, source: NoiseSource, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Feature and cut of every box, int16 and float64 of shape (n_boxes,): -1 and NaN where nothing can be split.
+
+        A feature is drawn among those that can, uniformly or by whole `weights`, shape (n_features,). Its cut is a uniform point
+        of what is left, for whole numbers between two of them; NaN for a category with one child per value. Every box has a draw
+        of its own of each kind, of one outcome where it needs none.
+        """
+        ends = (self.free if weights is None else self.free * weights).cumsum(axis=1)
+        can = ends[:, -1] > 0
+        drawn = UniformChoice().choose(np.maximum(ends[:, -1], 1), source=source)
+        feature = np.where(can, (ends > drawn[:, None]).argmax(axis=1), -1)
+        low, high = (side[np.arange(len(feature)), feature] for side in (self.low, self.high))
+        whole, real = can & self.whole[feature], can & ~(self.whole | self.many)[feature]
+        cut = np.full(len(feature), np.nan)
+        if whole.any():
+            counts = np.where(whole, high - low, 1).astype(np.int64)
+            cut = np.where(whole, low + 0.5 + UniformChoice().choose(counts, source=source), cut)
+        if real.any():
+            points = UniformPoint().choose(np.where(real, low, 0.0), np.where(real, high, 0.0), source=source)
+            cut = np.where(real, points, cut)
+        return feature.astype(np.int16), cut
 
     def narrow(self, rows: np.ndarray, feature: np.ndarray, cut: np.ndarray, above: np.ndarray) -> None:
         """Leave of a feature of some boxes what lies on one side of a cut; of a category one value."""
@@ -59,8 +91,3 @@ def split_features(schema: Schema) -> list[int]:
             remedy="Declare at least one feature with a range or with two categories.",
         )
     return np.flatnonzero(high > low).tolist()
-
-
-def nth_free(free: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """Position of the place-th (from 0) True in each row of `free`, shape (n_rows, n_features)."""
-    return (free.cumsum(axis=1) == place[:, None] + 1).argmax(axis=1)

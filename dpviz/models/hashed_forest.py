@@ -8,12 +8,15 @@ of this kind predicts and is not published.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from dpviz.models.base import OfArrays, Voting
-from dpviz.models.boxes import Boxes, nth_free
-from dpviz.models.packed_forest import values_of
+from dpviz.models.boxes import Boxes
+from dpviz.models.packed_forest import LEAF, values_of
+from dpviz.privacy.source import Mechanism
+from dpviz.privacy.uniform import UniformChoice
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
 
@@ -48,18 +51,38 @@ def _fall(schema: Schema, depth: int, values: np.ndarray, keys: np.ndarray) -> n
     """Rows on their way down, each with the box of its node."""
     node, boxes = mix(keys), Boxes(schema, len(values))
     for _ in range(depth):
-        rows = np.flatnonzero(boxes.free.any(axis=1))
-        here, free = node[rows], boxes.free[rows]
-        feature = nth_free(free, (fractions(mix(here ^ np.uint64(1))) * free.sum(axis=1)).astype(np.int64))
-        low, high = boxes.low[rows, feature], boxes.high[rows, feature]
-        cut = low + fractions(mix(here ^ np.uint64(2))) * (high - low)
-        cut = np.where(boxes.whole[feature], np.floor(cut) + 0.5, cut)
+        asked, cuts = boxes.split(_Hash(node))
+        rows = np.flatnonzero(asked != LEAF)
+        feature, cut = asked[rows], cuts[rows]
         value = values[rows, feature]
         above = value > cut
         child = np.where(boxes.many[feature], value, above)
-        node[rows] = mix(here ^ (child.astype(np.uint64) << np.uint64(8)))
+        node[rows] = mix(node[rows] ^ (child.astype(np.uint64) << np.uint64(8)))
         boxes.narrow(rows, feature, cut, above)
     return node
+
+
+class _Hash:
+    """Draws of `Boxes.split` that are functions of nodes, uint64 of shape (n_nodes,), whichever others are drawn with them."""
+
+    name = "hash"
+
+    def __init__(self, nodes: np.ndarray) -> None:
+        self._nodes, self._n_choices = nodes, 0
+
+    def enter(self, place: int) -> None:
+        """Nothing: every draw is of all nodes."""
+
+    def draw(self, mechanism: Mechanism, values: Any) -> Any:
+        """Of `UniformChoice` for (n_nodes,) counts, or of `UniformPoint` for as many ranges (low, high)."""
+        if isinstance(mechanism, UniformChoice):
+            self._n_choices += 1
+            return (self._shares(self._n_choices) * values).astype(np.int64)
+        low, high = values
+        return low + self._shares(3) * (high - low)
+
+    def _shares(self, number: int) -> np.ndarray:
+        return fractions(mix(self._nodes ^ np.uint64(number)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,12 +22,12 @@ import numpy as np
 from dpviz.accounting.events import Event, Free, Parallel, PureDP, Sequential, Step, Unbounded
 from dpviz.accounting.guarantee import round_down
 from dpviz.accounting.plan import BudgetPlan, Share
-from dpviz.models.boxes import Boxes, nth_free
+from dpviz.models.boxes import Boxes
 from dpviz.models.hashed_forest import HashedForest, leaves_reached
 from dpviz.models.packed_forest import LEAF, PackedForest, PackedTrees, values_of
 from dpviz.privacy.leaf_labels import LabelLeaves, LabelRule, LeafCounts
 from dpviz.privacy.source import NoiseSource
-from dpviz.privacy.uniform import SecretKeys, UniformChoice, UniformPoint
+from dpviz.privacy.uniform import SecretKeys, UniformChoice
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
 from dpviz.training.counted_rows import CountedRows, row_order
@@ -91,21 +91,21 @@ def trees_of_rows(n_rows: int, n_trees: int, source: NoiseSource) -> np.ndarray:
     return UniformChoice().choose(np.full(n_rows, n_trees), source=source)
 
 
-def draw_trees(schema: Schema, n_trees: int, depth: int, source: NoiseSource) -> PackedTrees:
-    """`n_trees` random trees."""
+def draw_trees(schema: Schema, n_trees: int, depth: int, source: NoiseSource, *, in_order: bool = False) -> PackedTrees:
+    """`n_trees` random trees; `in_order`: categories are cut by their places in the list instead of having a child each."""
     boxes = mean_leaves(schema, max(0, depth - 1)) * schema.n_features
     at_once = int(max(1, min(n_trees, _CELLS_AT_ONCE // max(boxes, 1))))
-    starts = range(0, n_trees, at_once)
-    return PackedTrees.concatenate([_draw(schema, min(at_once, n_trees - start), depth, source) for start in starts])
+    some = (Boxes(schema, min(at_once, n_trees - start), in_order=in_order) for start in range(0, n_trees, at_once))
+    return PackedTrees.concatenate([_draw(schema, boxes, depth, source) for boxes in some])
 
 
-def _draw(schema: Schema, n_trees: int, depth: int, source: NoiseSource) -> PackedTrees:
-    """Level by level."""
+def _draw(schema: Schema, boxes: Boxes, depth: int, source: NoiseSource) -> PackedTrees:
+    """Trees from the boxes of their roots, level by level."""
     sizes = np.array([len(f.categories) if isinstance(f, CategoricalFeature) else 0 for f in schema.features])
-    boxes, tree = Boxes(schema, n_trees), np.arange(n_trees, dtype=np.int32)
+    tree = np.arange(len(boxes.low), dtype=np.int32)
     levels: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     for level in range(depth):
-        feature, threshold = _splits(boxes, source)
+        feature, threshold = boxes.split(source)
         levels.append((tree, feature, threshold))
         n_children = np.where(feature == LEAF, 0, np.where(np.isnan(threshold), sizes[feature], 2))
         parents = np.repeat(np.arange(len(tree)), n_children)
@@ -118,22 +118,6 @@ def _draw(schema: Schema, n_trees: int, depth: int, source: NoiseSource) -> Pack
     of_tree, feature, threshold = map(np.concatenate, zip(*levels, strict=True))
     order = np.argsort(of_tree, kind="stable")
     return PackedTrees(schema, feature[order], threshold[order])
-
-
-def _splits(boxes: Boxes, source: NoiseSource) -> tuple[np.ndarray, np.ndarray]:
-    """Feature and threshold of every node of a level; NaN for a category."""
-    free = boxes.free
-    n_free = free.sum(axis=1)
-    nodes = np.flatnonzero(n_free)
-    feature, threshold = np.full(len(free), LEAF, dtype=np.int16), np.full(len(free), np.nan)
-    feature[nodes] = nth_free(free[nodes], UniformChoice().choose(n_free[nodes], source=source))
-    chosen = feature[nodes]
-    whole, real = nodes[boxes.whole[chosen]], nodes[~boxes.whole[chosen] & ~boxes.many[chosen]]
-    low, high = (side[whole, feature[whole]] for side in (boxes.low, boxes.high))
-    threshold[whole] = low + 0.5 + UniformChoice().choose((high - low).astype(np.int64), source=source)
-    low, high = (side[real, feature[real]] for side in (boxes.low, boxes.high))
-    threshold[real] = UniformPoint().choose(low, high, source=source)
-    return feature, threshold
 
 
 #: A forest with more leaves (on average) is too large to publish, because every leaf needs a label.

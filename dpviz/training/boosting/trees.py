@@ -24,7 +24,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from dpviz.models.boxes import is_cut_between, split_features, starting_box
+from dpviz.models.boxes import Boxes, split_features
 from dpviz.models.packed_forest import LEAF, PackedTrees
 from dpviz.privacy.source import NoiseSource
 from dpviz.privacy.uniform import UniformChoice, UniformPoint
@@ -81,7 +81,7 @@ def draw_boosting_trees(
     """
     features = split_features(schema)
     if shape == "random":
-        return pack(schema, _complete_trees(schema, features, count, depth, numeric_weight, source))
+        return pack(schema, _complete_trees(schema, count, depth, numeric_weight, source))
     both = shape == "two features" and depth > 1 and len(features) > 1
     order = in_turn(features, count, both, source)
     drawing = Drawing(schema, multiscale, None, source)
@@ -94,32 +94,16 @@ def cells_by_part(depth: int, both: bool) -> tuple[int, ...]:
     return (2 ** ((depth + 1) // 2), 2 ** (depth // 2)) if both else (2**depth,)
 
 
-def _complete_trees(
-    schema: Schema, features: list[int], count: int, depth: int, numeric_weight: float, source: NoiseSource
-) -> list[Nested]:
-    """`count` trees with 2^depth cells, numbered from left to right."""
-    is_category = np.array([isinstance(schema.features[place], CategoricalFeature) for place in features])
-    weights = np.where(is_category, 100, max(1, round(100 * numeric_weight))).cumsum()  # in hundredths of a category's
+def _complete_trees(schema: Schema, count: int, depth: int, numeric_weight: float, source: NoiseSource) -> list[Nested]:
+    """`count` trees with 2^depth cells, numbered from left to right. Every node is cut in the declared ranges."""
+    sizes = np.array([len(f.categories) if isinstance(f, CategoricalFeature) else 0 for f in schema.features])
+    weights = np.where(sizes > 0, 100, max(1, round(100 * numeric_weight)))  # in hundredths of a category's
     n_nodes = 2**depth - 1
-    drawn = UniformChoice().choose(np.full(count * n_nodes, weights[-1]), source=source)
-    asked = np.array(features)[np.searchsorted(weights, drawn, side="right")]
-    cuts = _cuts(schema, asked, source)
+    asked, cuts = Boxes(schema, count * n_nodes).split(source, weights)
+    one = np.isnan(cuts)
+    cuts[one] = UniformChoice().choose(sizes[asked[one]], source=source)  # the code of a category
     trees = zip(asked.reshape(count, n_nodes), cuts.reshape(count, n_nodes), strict=True)
     return [_complete(schema, of_tree.tolist(), at.tolist()) for of_tree, at in trees]
-
-
-def _cuts(schema: Schema, asked: np.ndarray, source: NoiseSource) -> np.ndarray:
-    """For every feature asked for, a threshold in its declared range, or the code of a category; float64 of the same shape."""
-    cuts = np.empty(len(asked))
-    for place, low, high in zip(range(schema.n_features), *starting_box(schema), strict=True):
-        here, declared = np.flatnonzero(asked == place), schema.features[place]
-        if isinstance(declared, CategoricalFeature):
-            cuts[here] = UniformChoice().choose(np.full(len(here), len(declared.categories)), source=source)
-        elif is_cut_between(declared):
-            cuts[here] = low + 0.5 + UniformChoice().choose(np.full(len(here), int(high - low)), source=source)
-        else:
-            cuts[here] = UniformPoint().choose(np.full(len(here), low), np.full(len(here), high), source=source)
-    return cuts
 
 
 def _complete(schema: Schema, asked: list[int], cuts: list[float], node: int = 0) -> Nested:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import permutations, product
 from math import prod
 
 import numpy as np
 import pytest
 
+from dpviz.evaluation.audit.sources import Enumeration
 from dpviz.models.hashed_forest import leaves_reached
 from dpviz.models.packed_forest import LEAF, values_of
 from dpviz.privacy.source import Simulation
@@ -112,6 +113,59 @@ def test_hashed_trees_divide_rows_as_drawn_trees_do(n_trees: int) -> None:
     error = np.hypot(np.std(drawn), np.std(hashed)) / np.sqrt(n_trees)
     assert abs(np.mean(drawn) - np.mean(hashed)) < 4 * error
     assert np.std(drawn) == pytest.approx(np.std(hashed), rel=0.1)
+
+
+def test_a_row_reaches_its_leaf_whichever_rows_fall_with_it() -> None:
+    """A hashed split is a function of its node: rows of other trees, of other kinds of features, change nothing."""
+    for kind in ("numbers", "categories", "mixed"):
+        data = table(schema_of(kind), 60)
+        values, keys = values_of(data), np.random.default_rng(2).integers(2**63, size=60, dtype=np.uint64)
+        alone = [leaves_reached(data.schema, 4, values[row : row + 1], keys[row : row + 1]) for row in range(60)]
+        np.testing.assert_array_equal(leaves_reached(data.schema, 4, values, keys), np.concatenate(alone))
+
+
+@pytest.mark.parametrize("in_order", [False, True])
+@pytest.mark.parametrize("depth", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_the_law_of_a_random_tree_is_its_definition(depth: int, in_order: bool) -> None:
+    """Features that can be split are as likely, and so are the cuts of each in what the path has left."""
+    schema = Schema(
+        (NumericFeature("k", 0, 2, whole=True), CategoricalFeature("c", ("a", "b", "d")), CategoricalFeature("one", ("u",))),
+        ClassTarget("y", ("n", "p")),
+    )
+    source = Enumeration()
+    found: dict[tuple, float] = {}
+    for trees, chance in source.outcomes(lambda: draw_trees(schema, 1, depth, source, in_order=in_order)):
+        key = tuple(zip(trees.feature.tolist(), np.nan_to_num(trees.threshold, nan=-1.0).tolist(), strict=True))
+        found[key] = found.get(key, 0.0) + chance
+    expected = {_breadth_first(tree): chance for tree, chance in _defined(((0, 2), (0, 2), (0, 0)), depth, in_order)}
+    assert found.keys() == expected.keys()
+    for key, chance in expected.items():
+        assert found[key] == pytest.approx(chance, rel=1e-12)
+
+
+def _defined(box: tuple[tuple[int, int], ...], depth: int, in_order: bool) -> list[tuple[tuple, float]]:
+    """Every tree in a box, as (feature, cut, *children), with its chance; the features after the first are categories."""
+    free = [place for place, (low, high) in enumerate(box) if low < high]
+    if not free or not depth:
+        return [((LEAF, -1.0), 1.0)]
+    found = []
+    for feature in free:
+        low, high = box[feature]
+        cuts = np.arange(low, high) + 0.5 if in_order or not feature else [-1.0]
+        for cut in map(float, cuts):
+            sides = [(place, place) for place in range(3)] if cut < 0 else [(low, int(cut)), (int(cut) + 1, high)]
+            below = [_defined((*box[:feature], side, *box[feature + 1 :]), depth - 1, in_order) for side in sides]
+            for children in product(*below):
+                chance = prod(of_child for _, of_child in children) / len(free) / len(cuts)
+                found.append(((feature, cut, *(child for child, _ in children)), chance))
+    return found
+
+
+def _breadth_first(tree: tuple) -> tuple:
+    waiting = [tree]
+    for node in waiting:
+        waiting += node[2:]
+    return tuple(node[:2] for node in waiting)
 
 
 def _together(leaf: np.ndarray) -> float:
