@@ -94,11 +94,16 @@ class NoiseGrid:
         """Steps of the noise's grid per unit."""
         return 2.0 ** (CONTRIBUTION_BITS + self.extra_bits)
 
+    @cached_property
+    def noise(self) -> tuple[GaussianNoise, ...]:
+        """Of each kind, in steps of the noise's grid."""
+        return tuple(GaussianNoise(scale * self.steps) for scale in self.scales)
+
     def noisy(self, sums: np.ndarray, kind: int, *, source: NoiseSource) -> np.ndarray:
         """Sums of one kind (in whole steps of 2^-20) plus noise, float64 in units of 1."""
         room = 2.0 ** (61 - self.extra_bits)  # clipped, so that int64 never overflows; clipping never enlarges a change
-        whole = np.clip(np.rint(sums), -room, room).astype(np.int64) << self.extra_bits
-        return GaussianNoise(self.scales[kind] * self.steps).add(whole, source=source) / self.steps
+        whole = np.minimum(np.maximum(np.rint(sums), -room), room).astype(np.int64) << self.extra_bits
+        return self.noise[kind].add(whole, source=source) / self.steps
 
 
 def contributions(values: np.ndarray, limit: float) -> np.ndarray:
@@ -107,10 +112,9 @@ def contributions(values: np.ndarray, limit: float) -> np.ndarray:
     Rounded towards 0 after clipping, so that no rounding error takes a row above its limit.
     """
     room = limit * (1 - 2.0**-40)  # allows for rounding errors in the length and in the clipping
-    if values.ndim == 1:
-        return np.trunc(np.clip(values, -limit, limit) * 2.0**CONTRIBUTION_BITS)
-    if values.shape[1] == 1:
-        return np.trunc(np.clip(values, -room, room) * 2.0**CONTRIBUTION_BITS)
+    if values.ndim == 1 or values.shape[1] == 1:
+        most = limit if values.ndim == 1 else room
+        return np.trunc(np.minimum(np.maximum(values, -most), most) * 2.0**CONTRIBUTION_BITS)
     size = np.sqrt(np.square(values).sum(axis=1, keepdims=True))
     over = size > room
     return np.trunc(values * np.where(over, room / np.maximum(size, room), 1.0) * 2.0**CONTRIBUTION_BITS)

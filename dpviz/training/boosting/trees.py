@@ -288,7 +288,9 @@ class FollowingTrees:
         features = split_features(drawing.schema)
         self.features = np.array(features)
         self.first = [first for (first,) in in_turn(features, len(features), False, source)]
-        self.signal, self.memory = np.zeros(len(drawing.schema.features)), np.zeros(len(drawing.schema.features))
+        self.signal, self.memory = dict.fromkeys(features, 0.0), dict.fromkeys(features, 0.0)
+        self.worth = np.zeros(len(drawing.schema.features))  #: Signal by memory, of features whose sums are known
+        self.unknown = set(features)
         self.trees: list[list[Part]] = []
         self.n_cells: list[int] = []  #: Of every tree drawn so far
 
@@ -327,22 +329,24 @@ class FollowingTrees:
         free = self.features
         for feature in taken:
             free = free[free != feature]
-        signal = np.maximum(self.signal[free], 0.0) / np.maximum(self.memory[free], 1.0)
-        total = signal.sum()
-        follows = total > 0 and self.memory[self.features].all()
-        followed = signal / total if follows else np.full(len(free), 1 / len(free))
+        worth = self.worth[free]
+        total = np.add.reduce(worth)
+        followed = worth / total if total > 0 and not self.unknown else np.full(len(free), 1 / len(free))
         chances = (_UNIFORM / len(free) + (1 - _UNIFORM) * followed).cumsum()
         return int(free[min(int(chances.searchsorted(uniform(1, self.source)[0], side="right")), len(free) - 1)])
 
     def learn(self, noisy: np.ndarray, scale: float) -> None:
         """Take note of the noisy sums of gradients of the last tree, (n_cells, n_scores), whose noise has deviation `scale`."""
-        cells = noisy.reshape(*self.shape, -1)
+        shape = self.shape
+        cells = noisy.reshape(*shape, -1)
         for axis, feature in enumerate(self.asked):
-            sums = cells.sum(axis=tuple(other for other in range(len(self.shape)) if other != axis))
+            sums = cells if len(shape) == 1 else np.add.reduce(cells, axis=1 - axis)
             by_noise = (len(sums) - 1) * noisy.size / len(sums) * scale**2
-            found = float(np.square(sums - sums.sum(axis=0) / len(sums)).sum()) - by_noise
+            found = float(np.square(sums - np.add.reduce(sums) / len(sums)).sum()) - by_noise
             self.signal[feature] = _MEMORY * self.signal[feature] + found
             self.memory[feature] = _MEMORY * self.memory[feature] + 1
+            self.worth[feature] = max(self.signal[feature], 0.0) / self.memory[feature]
+            self.unknown.discard(feature)
 
     def all(self) -> BoostingTrees:
         """The trees drawn so far."""
