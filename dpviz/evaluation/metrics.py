@@ -11,8 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dpviz.errors import UnsupportedModel
-from dpviz.models.base import Model
+from dpviz.models.base import Model, labels_and_probabilities
 from dpviz.models.tree import Leaf, Tree
 from dpviz.results.result import r_squared
 from dpviz.table.dataset import EncodedDataset
@@ -249,11 +248,7 @@ class Answered:
 
 def classifier_answers(model: Model, rows: EncodedDataset) -> Answered:
     """A classifier's answers about rows."""
-    try:
-        shares = model.predict_proba(rows)
-    except UnsupportedModel:
-        shares = None
-    return Answered(rows.n_classes, rows.target, model.predict(rows), shares)
+    return Answered(rows.n_classes, rows.target, *labels_and_probabilities(model, rows))
 
 
 def answered_by_leaf(tree: Tree, rows: CountedRows) -> Answered:

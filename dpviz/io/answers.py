@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.errors import TableError, UnsupportedModel
+from dpviz.errors import TableError, no_probabilities
 from dpviz.installation import require_extra
 from dpviz.io.csv import told_apart
 from dpviz.io.csv_text import csv_text, harmless
-from dpviz.models.base import Model
+from dpviz.models.base import Model, labels_and_probabilities
 from dpviz.table.cells import canonical_number, number_of
 from dpviz.table.columns import is_text, local_moments, utc_offset
 from dpviz.table.encode import NewRows
@@ -52,12 +52,10 @@ def answers_to(model: Model, new: NewRows, key: str = "", keys: Any = None) -> t
     if isinstance(model.schema.target, NumericTarget):
         numbers = _spread(new.usable, model.predict(new.data)[:, None], np.nan)
         return Answers(key, keys, (), np.zeros(len(numbers), dtype=np.int16), ("value",), numbers), ""
-    why, shares = "", np.empty((new.data.n_rows, 0))
-    try:
-        shares = model.predict_proba(new.data)
-    except UnsupportedModel as error:
-        why = error.what
-    codes = _spread(new.usable, model.predict(new.data).astype(np.int16), -1)
+    labels, shares = labels_and_probabilities(model, new.data)
+    why = "" if shares is not None else no_probabilities(model.kind).what
+    shares = np.empty((new.data.n_rows, 0)) if shares is None else shares
+    codes = _spread(new.usable, labels.astype(np.int16), -1)
     names = tuple(f"p_{name}" for name in model.schema.classes[: shares.shape[1]])
     return Answers(key, keys, model.schema.classes, codes, names, _spread(new.usable, shares, np.nan)), why
 

@@ -53,8 +53,31 @@ def _equal(one: Any, other: Any) -> bool:
     return one is other if one is None or other is None else bool(one == other)
 
 
-class Voting:
-    """Mixin: a model whose members vote."""
+class Scored:
+    """Mixin: a model whose classes and probabilities follow from scores, so that one look at the rows gives both."""
+
+    @abstractmethod
+    def scores(self, data: EncodedDataset) -> np.ndarray:
+        """Of two classes log-odds of the second, shape (n_rows,), or of every class, shape (n_rows, n_classes).
+
+        Raises SchemaError for other columns.
+        """
+
+    @abstractmethod
+    def probabilities(self, scores: np.ndarray) -> np.ndarray:
+        """What scores mean: float64 of shape (n_rows, n_classes). Raises UnsupportedModel for a number."""
+
+    def predict(self, data: EncodedDataset) -> np.ndarray:
+        """Class codes of shape (n_rows,), uint8: the largest score, the lowest code among equals."""
+        return predict_class(self.scores(data))
+
+    def predict_proba(self, data: EncodedDataset) -> np.ndarray:
+        """Probability of every class: float64 of shape (n_rows, n_classes)."""
+        return self.probabilities(self.scores(data))
+
+
+class Voting(Scored):
+    """Mixin: a model whose members vote; votes are its scores."""
 
     @abstractmethod
     def labels_by_member(self, data: EncodedDataset) -> Iterator[np.ndarray]:
@@ -70,17 +93,17 @@ class Voting:
             counts[places + labels] += 1
         return counts.reshape(data.n_rows, n_classes)
 
-    def predict(self, data: EncodedDataset) -> np.ndarray:
-        """Class codes of shape (n_rows,), uint8: most votes, the lowest code among equals."""
-        return self.votes(data).argmax(axis=1).astype(np.uint8)
+    def scores(self, data: EncodedDataset) -> np.ndarray:
+        """The votes."""
+        return self.votes(data)
 
-    def predict_proba(self, data: EncodedDataset) -> np.ndarray:
+    def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """Share of the votes for each class: float64 of shape (n_rows, n_classes).
 
         It ranks rows and says how far the members agree. It is not calibrated: of rows with a share of .9, nine in ten need not
         be of that class. Votes below 0 (noise) count as 0; where nobody votes every class has the same share.
         """
-        votes = np.maximum(self.votes(data), 0)
+        votes = np.maximum(scores, 0)
         total = votes.sum(axis=1, keepdims=True)
         return np.where(total > 0, votes / np.maximum(total, 1), 1 / votes.shape[1])
 
@@ -112,6 +135,18 @@ def class_probabilities(scores: np.ndarray) -> np.ndarray:
     both = np.column_stack([np.zeros(len(scores)), scores]) if scores.ndim == 1 else scores
     weights = np.exp(both - both.max(axis=1, keepdims=True))
     return weights / weights.sum(axis=1, keepdims=True)
+
+
+def labels_and_probabilities(model: Model, data: EncodedDataset) -> tuple[np.ndarray, np.ndarray | None]:
+    """(class codes, probabilities) of a classifier, as `predict` and `predict_proba` give them; None where it holds none."""
+    if isinstance(model, Scored):
+        scores = model.scores(data)
+        return predict_class(scores), model.probabilities(scores)
+    labels = model.predict(data)
+    try:
+        return labels, model.predict_proba(data)
+    except UnsupportedModel:
+        return labels, None
 
 
 def holds_probabilities(model: Model) -> bool:

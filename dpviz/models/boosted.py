@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from dpviz.errors import no_probabilities
-from dpviz.models.base import class_probabilities, n_scores, predict_class, require_same_columns
+from dpviz.models.base import Scored, class_probabilities, n_scores, require_same_columns
 from dpviz.models.packed_forest import LEAF, OfPackedTrees, PackedTrees, values_of
 from dpviz.models.tree import NumberLeaf
 from dpviz.table.dataset import EncodedDataset
@@ -63,7 +63,7 @@ def _asked(splits: PackedTrees, node: int) -> set[int]:
 
 
 @dataclass(frozen=True, eq=False)
-class BoostedTrees(OfPackedTrees):
+class BoostedTrees(OfPackedTrees, Scored):
     """Packed trees with a value at every leaf; the values of the leaves that a row reaches add up."""
 
     splits: PackedTrees
@@ -99,16 +99,16 @@ class BoostedTrees(OfPackedTrees):
 
     def predict(self, data: EncodedDataset) -> np.ndarray:
         """Numbers inside the declared range (float64), or class codes (uint8), of shape (n_rows,)."""
-        scores, target = self.scores(data), self.schema.target
+        target = self.schema.target
         if isinstance(target, NumericTarget):
-            return np.clip(scores, target.low, target.high)
-        return predict_class(scores)
+            return np.clip(self.scores(data), target.low, target.high)
+        return super().predict(data)
 
-    def predict_proba(self, data: EncodedDataset) -> np.ndarray:
-        """What the scores mean (see `class_probabilities`), float64, (n_rows, n_classes). UnsupportedModel for a number."""
+    def probabilities(self, scores: np.ndarray) -> np.ndarray:
+        """What scores mean (see `class_probabilities`), float64, (n_rows, n_classes). Raises UnsupportedModel for a number."""
         if isinstance(self.schema.target, NumericTarget):
             raise no_probabilities(self.kind)
-        return class_probabilities(self.scores(data))
+        return class_probabilities(scores)
 
     def _values(self, rows: np.ndarray, tree: int) -> np.ndarray:
         """What one tree adds to each row."""

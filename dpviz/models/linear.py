@@ -6,14 +6,14 @@ from typing import Annotated
 import numpy as np
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from dpviz.models.base import class_probabilities, classes_of, n_scores, predict_class, require_same_columns
+from dpviz.models.base import Scored, class_probabilities, classes_of, n_scores, require_same_columns
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Feature, NumericFeature, Schema
 from dpviz.table.strict_json import FilledText, given, wrong
 
 
 @dataclass(frozen=True)
-class LinearModel:
+class LinearModel(Scored):
     """Scores are offset + sum of weight * scaled value."""
 
     schema: Schema
@@ -34,16 +34,11 @@ class LinearModel:
         found = unit_columns(data) @ np.array(self.weights).T + np.array(self.offsets)
         return found[:, 0] if len(self.offsets) == 1 else found
 
-    def predict(self, data: EncodedDataset) -> np.ndarray:
-        """Class codes of shape (n_rows,), uint8."""
-        return predict_class(self.scores(data))
-
-    def predict_proba(self, data: EncodedDataset) -> np.ndarray:
+    def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """Probabilities of logistic regression, float64 of shape (n_rows, n_classes).
 
         Of more than two classes each has a model of its own against the rest; their probabilities are scaled to sum to 1.
         """
-        scores = self.scores(data)
         if scores.ndim == 1:
             return class_probabilities(scores)
         alone = np.column_stack([class_probabilities(column)[:, 1] for column in scores.T])

@@ -20,8 +20,8 @@ from dpviz.accounting.claim import Claim, ClaimStatus, Disclosure
 from dpviz.accounting.events import Event, Sequential
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, HeldOutPart
-from dpviz.errors import SchemaError, UnsupportedModel
-from dpviz.models.base import Model
+from dpviz.errors import SchemaError
+from dpviz.models.base import Model, labels_and_probabilities
 from dpviz.models.tree import Leaf, Tree
 from dpviz.privacy.random_assignment import RandomAssignment
 from dpviz.privacy.source import NoiseSource
@@ -197,13 +197,10 @@ def report_of_classes(model: Model, data: EncodedDataset, held_out: HeldOutPart,
 
 def _answers(model: Model, data: EncodedDataset) -> tuple[list[Leaf], np.ndarray]:
     """Every answer the model can give, and the number of the one each row gets."""
-    labels = model.predict(data).astype(np.int64)
-    try:
-        probability = model.predict_proba(data)[:, 1] if data.n_classes == 2 else None
-    except UnsupportedModel:
-        probability = None
-    if probability is None:
+    labels, probabilities = labels_and_probabilities(model, data)
+    labels = labels.astype(np.int64)
+    if probabilities is None or data.n_classes != 2:
         return list(map(Leaf, range(data.n_classes))), labels
-    bands = np.clip((probability * BANDS).astype(np.int64), 0, BANDS - 1)
+    bands = np.clip((probabilities[:, 1] * BANDS).astype(np.int64), 0, BANDS - 1)
     middles = [(band + 0.5) / BANDS for band in range(BANDS)]
     return [Leaf(label, None, (1 - middle, middle)) for label in range(2) for middle in middles], labels * BANDS + bands

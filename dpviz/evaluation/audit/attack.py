@@ -32,7 +32,7 @@ from dpviz.evaluation.audit.verify import Pair, default_audit_pairs, require_nei
 from dpviz.evaluation.metrics import clopper_pearson
 from dpviz.evaluation.repeat import Workers, checked_workers, in_chunks
 from dpviz.learners import FitRequest, require_task
-from dpviz.models.base import Model, Voting
+from dpviz.models.base import Model, Scored
 from dpviz.models.document import model_body
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.random_assignment import PoissonSample, RandomAssignment
@@ -541,10 +541,9 @@ def _chosen(tasks: Sequence[_Canary], seeds: Seeds, draws: int, beta: float, sto
 
 def score_at(model: Model, rows: EncodedDataset) -> np.ndarray:
     """How much the model is for class 1 (or the number it predicts) at each row, float64 of shape (n_rows,)."""
-    if isinstance(rows.schema.target, ClassTarget):
-        for_class = model.votes(rows) if isinstance(model, Voting) else getattr(model, "scores", lambda rows: None)(rows)
-        if for_class is not None:
-            return np.asarray(for_class if for_class.ndim == 1 else for_class[:, 1] - for_class[:, 0], dtype=np.float64)
+    if isinstance(rows.schema.target, ClassTarget) and isinstance(model, Scored):
+        scores = model.scores(rows)
+        return np.asarray(scores if scores.ndim == 1 else scores[:, 1] - scores[:, 0], dtype=np.float64)
     return np.asarray(model.predict(rows), dtype=np.float64)
 
 

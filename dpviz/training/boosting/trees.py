@@ -241,15 +241,13 @@ def _breadth_first(trees: Sequence[Nested]) -> tuple[list[tuple[int, float]], li
 
 def pack_parts(schema: Schema, trees: Sequence[Sequence[Part]]) -> BoostingTrees:
     """The trees of these parts, one after another: the cells of the first part, each cut by the next part."""
-    features = [[*(part.feature for part in parts), LEAF] for parts in trees]
-    cuts = [[*(cut for part in parts for cut in part.cuts), math.nan] for parts in trees]
-    cells = [_cells_by_place(parts) for parts in trees]
-    outlines = zip(*(_outline(tuple((len(part.cuts), len(part.groups)) for part in parts)) for parts in trees), strict=True)
-    feature, threshold, cell = (
-        np.concatenate([np.array(of_tree).take(places) for of_tree, places in zip(values, by_tree, strict=True)])
-        for values, by_tree in zip((features, cuts, cells), outlines, strict=True)
-    )
-    return BoostingTrees(PackedTrees(schema, feature.astype(np.int16), threshold), cell)
+    feature, threshold, cell = list[np.ndarray](), list[np.ndarray](), list[np.ndarray]()
+    for parts in trees:
+        asked, cut, place = _outline(tuple((len(part.cuts), len(part.groups)) for part in parts))
+        feature.append(np.array([*(part.feature for part in parts), LEAF], dtype=np.int16).take(asked))
+        threshold.append(np.array([*(cut for part in parts for cut in part.cuts), math.nan]).take(cut))
+        cell.append(np.array(_cells_by_place(parts)).take(place))
+    return BoostingTrees(PackedTrees(schema, np.concatenate(feature), np.concatenate(threshold)), np.concatenate(cell))
 
 
 def _cells_by_place(parts: Sequence[Part]) -> list[int]:
