@@ -205,6 +205,46 @@ def test_a_number_of_another_type_is_that_number_or_is_refused(what):
                 ask(**{name: value})
 
 
+#: What is no yes or no, no list and no name, where one of these is asked for.
+OTHERWISE = {
+    "accept_rows": (lambda value: fit(accept_rows=value), ("no", "False", 1.0, None, pd.NA)),
+    "whole": (lambda value: dpviz.NumericFeature("x", 0, 1, whole=value), ("no", 1.0, None, pd.NA)),
+    "missing_codes": (lambda value: SCHEMA.declare("x", missing_codes=value), ("NA", 9, None)),
+    "read_from_data": (lambda value: dpviz.Schema(SCHEMA.features, SCHEMA.target, read_from_data=value), ("features", 1, None)),
+    "groups": (lambda value: SCHEMA.declare("y", groups=value), (1, "np", {"no": "n"}, (1,), [("a", "n", "p")])),
+    "classes": (lambda value: dpviz.ClassTarget("y", value), (1, None, "np", np.array(1))),
+    "features": (lambda value: dpviz.Schema(value, SCHEMA.target), (1, None, "x")),
+    "learner": (lambda value: dpviz.fit(value, data(), epsilon=1, seed=0), (1, None, ["pf-tree"], pd.DataFrame({"a": [1]}))),
+    "source": (lambda value: fit(source=value), (1, "os", [1])),
+    "schema": (lambda value: fit(schema=value), (1, "schema.json", {})),
+    "parts": (lambda value: dpviz.train_federated(value, epsilon=1, seed=0, public_seed=0), (1, None, iter([data()]), [1, 2])),
+}
+
+
+@pytest.mark.parametrize("what", OTHERWISE)
+def test_a_text_is_no_yes_or_no_and_no_list(what):
+    ask, values = OTHERWISE[what]
+    for value in values:
+        with pytest.raises(DpvizError):
+            ask(value)
+
+
+def test_the_register_takes_no_text_for_an_answer_and_no_number_for_a_name(tmp_path):
+    register = Register(tmp_path / "releases.db")
+    register.declare("rows", epsilon_cap=1)
+    for name, value in product(("add_rows", "accept_rows"), ("no", 1, None)):
+        with pytest.raises(ParameterError, match=name):
+            register.release("rows", "pf-tree", data(), epsilon=0.1, **{"add_rows": True} | {name: value})
+    for value in (1, None, np.array(1), ["rows"]):
+        with pytest.raises(DpvizError):
+            register.release(value, "pf-tree", data(), epsilon=0.1)
+        with pytest.raises(ParameterError):
+            register.declare(value, epsilon_cap=1)
+        with pytest.raises(ParameterError):
+            register.change_caps("rows", epsilon_cap=2, reason=value, made_by="m")
+    assert not register.releases()
+
+
 def test_numbers_of_few_bits_do_not_overflow():
     many = SCHEMA.declare(n_public=100_000)
     assert dpviz.which_learner(many, epsilon=np.int8(3)) == dpviz.which_learner(many, epsilon=Fraction(3))

@@ -86,7 +86,7 @@ def learner_names() -> tuple[str, ...]:
 
 def get_learner(name: str) -> LearnerSpec:
     """The learner called `name`; raises UnknownName."""
-    if name not in registry():
+    if not isinstance(name, str) or name not in registry():
         raise UnknownName("learner", name, registry())
     return registry()[name]
 

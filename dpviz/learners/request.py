@@ -38,8 +38,8 @@ from dpviz.results.verdict import Unit, Verdict, verdict
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
 from dpviz.table.raw import load_for
-from dpviz.table.schema import Schema, require_no_persons
-from dpviz.table.validation import validate_count
+from dpviz.table.schema import Schema, require_no_persons, require_schema
+from dpviz.table.validation import validate_count, validate_flag
 from dpviz.training.contract import LearnerSpec, fit_with_test, plan_with_test, schema_disclosures
 from dpviz.training.counted_rows import CountedRows, Rows
 from dpviz.training.params import Settings, make_params
@@ -77,12 +77,13 @@ class FitRequest:
 
         A `max_depth` of None, or none at all, is the learner's `default_max_depth`.
         """
-        spec = get_learner(learner) if isinstance(learner, str) else learner  # a wrong name is told before a wrong setting
+        # a wrong name is told before a wrong setting
+        spec = learner if isinstance(learner, LearnerSpec) else get_learner(learner)
         seed = given.pop("seed", None)
         settings = {name: given.pop(name) for name in _SETTINGS if name in given}
         if settings.get("max_depth") is None:
             settings["max_depth"] = spec.default_max_depth
-        return cls(spec.name, Settings(**settings), given, seed, None if isinstance(learner, str) else spec)
+        return cls(spec.name, Settings(**settings), given, seed, spec if isinstance(learner, LearnerSpec) else None)
 
     @property
     def spec(self) -> LearnerSpec:
@@ -289,9 +290,12 @@ def fit(
         others (parts of a permuted split, cells that span lines), or few of the rows can be used, until `accept_rows`. That it is
         raised for these is private.
     """
-    asked = {"epsilon": epsilon, "max_depth": max_depth, "depth": depth, "delta": delta, "test_share": test_share}
-    asked["groups"] = groups
-    request, noise, rows = FitRequest.of(name, seed=seed, **asked, **params), source, rows_of(data, schema)
+    validate_flag("fit", "accept_rows", accept_rows)
+    if source is not None and not hasattr(source, "draw"):
+        raise ParameterError("fit", "source", source, "a source of noise, or None")
+    settings = {"epsilon": epsilon, "max_depth": max_depth, "depth": depth, "delta": delta, "test_share": test_share}
+    request, noise = FitRequest.of(name, seed=seed, groups=groups, **settings, **params), source
+    rows = rows_of(data, schema)
     is_release = isinstance(noise, ExactNoise) or (noise is None and seed is None)
     if is_release and not accept_rows:
         require_task(request.spec, rows.schema)
@@ -350,6 +354,8 @@ def rows_of(rows: Any, schema: Schema | None = None) -> Rows:
             raise ParameterError("dpviz", "schema", None, allowed)
         load_for(rows)
         return read_rows(rows, schema)
+    if schema is not None:
+        require_schema(schema)
     most = rows.schema.rows_per_person
     same = schema is None or replace(schema, person=None, rows_per_person=most) == rows.schema
     if schema is not None and not (same and schema.rows_per_person in (1, most)):

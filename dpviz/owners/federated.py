@@ -28,7 +28,7 @@ from dpviz.results.result import FitResult
 from dpviz.results.verdict import Unit
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
-from dpviz.table.validation import validate_count
+from dpviz.table.validation import validate_count, validate_flag
 from dpviz.training.boosting.loss import loss_of
 from dpviz.training.boosting.rounds import Rounds, boosted_model
 from dpviz.training.contract import plan_with_test, schema_disclosures
@@ -94,6 +94,7 @@ def train_federated(
     Cancelled
         When stopped.
     """
+    validate_flag("train_federated", "accept_rows", accept_rows)
     schema = _schema_of(parts)
     if params.get("initial_share"):
         raise ParameterError("train_federated", "initial_share", params["initial_share"], "0: owners start from 0")
@@ -169,6 +170,8 @@ def _require_disjoint(parts: Sequence[EncodedDataset], *, is_release: bool) -> N
 
 def _schema_of(parts: Sequence[EncodedDataset]) -> Schema:
     """Of all rows together: public row counts add up, and what one owner read from its rows all disclose."""
+    if not isinstance(parts, Sequence) or not all(isinstance(part, EncodedDataset) for part in parts):
+        raise ParameterError("train_federated", "parts", type(parts).__name__, "a list of encoded rows, one entry per owner")
     if len(parts) < 2:
         raise ParameterError("train_federated", "parts", len(parts), "the rows of at least two owners")
     first = parts[0].schema

@@ -48,6 +48,7 @@ from dpviz.table.role import DataRole
 from dpviz.table.schema import Schema
 from dpviz.table.strict_json import parse_json, read
 from dpviz.table.sums import TableSums
+from dpviz.table.validation import validate_flag
 from dpviz.training.counted_rows import Rows
 
 T = TypeVar("T")
@@ -333,6 +334,8 @@ class Register:
             for name, value in asked.items():
                 raise ParameterError("release", name, value, "left out: the FitRequest says what is asked for")
         request = learner if isinstance(learner, FitRequest) else FitRequest.of(learner, **asked)
+        for name, value in (("add_rows", add_rows), ("accept_rows", accept_rows)):
+            validate_flag("release", name, value)
         self.data_set(data_set)
         data, others = rows_of(rows, schema), (disjoint_from,) if isinstance(disjoint_from, str) else disjoint_from
         answers: dict[str, Any] = {"add_rows": add_rows, "accept_rows": accept_rows, "disjoint_from": others}
@@ -377,7 +380,7 @@ class Register:
         """
         check_caps(epsilon_cap, delta_cap, 1)
         given = {
-            column: named_line(what, text) if text.strip() else ""
+            column: "" if isinstance(text, str) and not text.strip() else named_line(what, text)
             for column, what, text in (("reason", "reason", reason), ("made_by", "name", made_by))
         }
         with self.writing() as connection:
@@ -728,7 +731,7 @@ def now() -> str:
 
 def named_line(what: str, text: str) -> str:
     """`text` without surrounding blanks, one printable line of at most LONGEST_NAME characters."""
-    flat = text.strip()
+    flat = text.strip() if isinstance(text, str) else ""
     if not flat or len(flat) > LONGEST_NAME or not flat.isprintable():
         raise ParameterError("a data set", what, text, f"one line of 1 to {LONGEST_NAME} characters")
     return flat
@@ -746,7 +749,7 @@ def _digest_of(schema: Schema) -> str:
 
 
 def _named(kind: str, name: str, known: dict[str, T]) -> T:
-    if name not in known:
+    if not isinstance(name, str) or name not in known:
         raise UnknownName(kind, name, list(known))
     return known[name]
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from dpviz.errors import DpvizError, ParameterError, SchemaError, UnknownName, place, shown
 from dpviz.table.cells import Declared, clean
 from dpviz.table.raw import listed_names
-from dpviz.table.validation import is_number, is_whole
+from dpviz.table.validation import is_flag, is_number, is_whole
 
 #: What stands in a `repr` for a value that was read from the data.
 _READ = "<read from the data>"
@@ -103,6 +103,10 @@ class NumericFeature(Sourced):
     def __post_init__(self) -> None:
         _settle_numbers(self, "low", "high", "missing_as")
         _settle_codes(self)
+        if not is_flag(self.whole):
+            what = f"whole = {shown(self.whole)} says neither yes nor no."
+            raise SchemaError(what, field=self.name, remedy="Give True or False.")
+        object.__setattr__(self, "whole", bool(self.whole))
         _require_range(self.name, self.low, self.high)
         if self.whole and math.ceil(self.low) > math.floor(self.high):
             what = f"The range [{self.low:g}, {self.high:g}] contains no whole number."
@@ -166,6 +170,7 @@ class ClassTarget(Sourced):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "classes", _listed(self.name, "classes", self.classes))
+        object.__setattr__(self, "read_from_data", _listed(self.name, "read_from_data", self.read_from_data))
         _settle_groups(self, self.classes)
         if len(self.classes) < 2:
             what = f"A class target needs at least two classes; got {len(self.classes)}."
@@ -236,8 +241,9 @@ class Schema:
     rows_per_person: int = 1
 
     def __post_init__(self) -> None:
-        features = (self.features,) if isinstance(self.features, Sourced) else tuple(self.features)
+        features = (self.features,) if isinstance(self.features, Sourced) else _listed("schema", "features", self.features)
         object.__setattr__(self, "features", features)
+        object.__setattr__(self, "read_from_data", _listed("schema", "read_from_data", self.read_from_data))
         for feature in features:
             _require_kind("features", feature, (NumericFeature, CategoricalFeature), "NumericFeature('age', 0, 100)")
         _require_kind("target", self.target, (ClassTarget, NumericTarget), "ClassTarget('label', ('no', 'yes'))")
@@ -413,7 +419,9 @@ def _settle_numbers(column: NumericFeature | NumericTarget, *names: str) -> None
 
 
 def _settle_codes(column: NumericFeature | CategoricalFeature | NumericTarget) -> None:
-    object.__setattr__(column, "missing_codes", tuple(column.missing_codes))
+    """Make lists of texts tuples of them."""
+    for field in ("missing_codes", "read_from_data"):
+        object.__setattr__(column, field, _listed(column.name, field, getattr(column, field)))
     _require_names(column.name, "missing code", column.missing_codes)
 
 
@@ -428,7 +436,11 @@ def _require_no_code(column: CategoricalFeature) -> None:
 
 def _settle_groups(column: CategoricalFeature | ClassTarget, labels: tuple[str, ...]) -> None:
     """Every further text has one meaning: it is no label itself, comes once, and counts as a label there is."""
-    object.__setattr__(column, "groups", tuple((text, label) for text, label in column.groups))
+    pairs = _listed(column.name, "groups", column.groups)
+    if not all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in pairs):
+        remedy = "Give pairs of a text and what it counts as, such as groups=(('N', 'no'),)."
+        raise SchemaError("groups holds something else than pairs.", field=column.name, remedy=remedy)
+    object.__setattr__(column, "groups", tuple(map(tuple, pairs)))
     _require_names(column.name, "spelling", (*labels, *(text for text, _ in column.groups)))
     for text, label in column.groups:
         if label not in labels:
@@ -445,8 +457,12 @@ def _listed(owner: str, field: str, given: Any) -> tuple[str, ...]:
     """A list of texts; a text alone would be one of letters."""
     if isinstance(given, str):
         what = f"{field} = {given!r:.40} is one text, not a list of them."
-        raise SchemaError(what, field=owner, remedy=f"Give a list, such as {field}=('no', 'yes').")
-    return tuple(given)
+        raise SchemaError(what, field=owner, remedy=f"Give a list, such as {field}=({given!r:.40},).")
+    try:
+        return tuple(given)
+    except TypeError:
+        what = f"{field} = {shown(given)} is no list."
+        raise SchemaError(what, field=owner, remedy=f"Give a list, such as {field}=('no', 'yes').") from None
 
 
 def _require_names(owner: str, kind: str, names: tuple[str, ...]) -> None:

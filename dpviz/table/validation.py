@@ -7,6 +7,8 @@ import math
 from numbers import Real
 from typing import Any
 
+import numpy as np
+
 from dpviz.errors import ParameterError
 
 
@@ -62,6 +64,17 @@ def validate_delta(owner: str, name: str, value: Any) -> float:
 def validate_fraction(owner: str, name: str, value: Any) -> float:
     """`value` as a float between 0 and 1, both excluded; raises ParameterError."""
     return validate_number(owner, name, value, least=0, most=1, open=True, allowed="a number between 0 and 1, both excluded")
+
+
+def is_flag(value: Any) -> bool:
+    """Whether this is True or False, of Python or NumPy. The text "no" would count as yes."""
+    return isinstance(value, (bool, np.bool_))
+
+
+def validate_flag(owner: str, name: str, value: Any) -> None:
+    """Raise ParameterError for what is neither True nor False."""
+    if not is_flag(value):
+        raise ParameterError(owner, name, value, "True or False")
 
 
 def validate_count(owner: str, name: str, value: Any, least: int = 1, most: float = math.inf, *, allowed: str = "") -> int:
