@@ -103,7 +103,7 @@ def given(value: "T | msgspec.UnsetType", path: str) -> T:
 
 def _located(message: str, path: str) -> DocumentError:
     """msgspec's message in our words: "Expected `float`, got `str` - at `$.features[2].low`"."""
-    said, _, place = message.partition(" - at `$") if " - at `$" in message else (message, "", "")
+    said, _, place = message.partition(" - at `$")
     place = f"{path}{place.removesuffix('`')}"
     missing = re.fullmatch(r"Object missing required field `(\w+)`", said)
     if missing:

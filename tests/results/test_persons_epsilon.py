@@ -145,6 +145,7 @@ def test_a_document_of_before_keeps_its_meaning(name):
     again = result_from_json(json.dumps(document))
     assert again.plan.shares == before.plan.shares
     assert again.per_person == document_verdict(document, before.schema).proven == for_unit(row, 3)
+    assert fitted(name, rows=1).per_person is None
     assert again.ledger.guarantee == row
     assert json.loads(again.to_json()) == document
     assert result_verdict(again).kind == result_verdict(fitted(name, rows=1)).kind

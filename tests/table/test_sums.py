@@ -99,6 +99,8 @@ def test_a_person_a_name_and_the_form_of_a_date_change_no_sum():
     assert (n_rows, {name: sum for name, sum in persons.items() if name != "who"}) == plain
     assert persons["who"][1]
     assert told(as_csv(FRAME), schema(), person="who", rows_per_person=2) == (n_rows, persons)
+    numbered = [FRAME.assign(who=[f"{row % 120:{width}}" for row in range(N)]) for width in ("", "03")]
+    assert len({told(rows, schema(), person="who", rows_per_person=1)[1]["who"] for rows in numbered}) == 2, "keys are texts"
     by = Schema((NumericFeature("z", -5, 5),), ClassTarget("y", ("p", "q")), n_public=N)
     assert told(FRAME.rename(columns={"x": "z"}), by)[1]["z"] == plain[1]["x"]
     (_, one), (_, other) = told(FRAME, schema(dates=1)), told(as_csv(FRAME), schema(dates=1))
