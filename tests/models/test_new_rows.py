@@ -54,7 +54,7 @@ def test_what_has_no_rows_has_no_answers_and_what_is_no_table_is_refused():
     for empty in (b"age,ward,dose\n", pd.DataFrame(ROWS).iloc[:0]):
         assert answers(TREE, empty).tolist() == []
         assert probabilities(TREE, empty).shape == (0, 2)
-    for rows in [3, [1, 2], {"age": [1]}, np.zeros((2, 3)), None]:
+    for rows in [3, [1, 2], {"age": [1]}, np.zeros((2, 3)), pd.Series([1, 2]), None]:
         with pytest.raises(ParameterError, match="a DataFrame of pandas or Polars"):
             answers(TREE, rows)
     with pytest.raises(SchemaError, match="has no column 'ward'"):
