@@ -338,7 +338,7 @@ def _numbers(name: str, numbers: np.ndarray, missing: np.ndarray, declared: Nume
     missing_as = declared.missing_as if isinstance(declared, NumericFeature) else None
     effects, values = np.zeros(len(numbers), np.uint8), numbers
     if missing_as is not None and missing.any():
-        values = np.where(missing, missing_as + 0.0, numbers)
+        values = np.where(missing, missing_as, numbers)
         effects[missing] = _MISSING_MAPPED
     if whole:
         rounded = np.rint(values) + 0.0

@@ -217,7 +217,8 @@ def test_columns_follow_the_schema_others_are_named_and_the_table_stays_as_it_is
 def test_zero_has_one_fingerprint():
     plain, negative = (encoded([zero, "1"], NumericFeature("x", zero_low, 1)) for zero, zero_low in (("0", 0.0), ("-0.0", -0.0)))
     assert plain.fingerprint == negative.fingerprint
-    assert len({encoded([zero, "1"], NumericFeature("x", 0, 1, whole=True)).fingerprint for zero in ("0", "-0.0", "-0.4")}) == 1
+    wide = NumericFeature("x", -0.5, 1e12, whole=True)
+    assert len({encoded([zero, "1"], wide).fingerprint for zero in ("0", "-0.0", "-0.4", "-7")}) == 1
 
 
 # --- numbers as people type them
