@@ -116,8 +116,8 @@ def test_the_file_itself_refuses_to_forget(register):
 
 
 def test_looks_at_private_rows_are_kept_apart_and_counted(register):
-    for _ in range(2):
-        register.note_use("f1", what="tree", learner="pf-tree", settings={"epsilon": 1.0})
+    for settings in ({"epsilon": 1.0, "depth": 3}, {"depth": 3, "epsilon": 1.0}):
+        register.note_use("f1", what="tree", learner="pf-tree", settings=settings)
     register.note_use("f1", what="curves", learner="pf-tree", settings={}, times=300)
     register.note_use("stranger", what="tree", learner="pf-tree", settings={})
     found = register.uncovered_uses("f1")
