@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpviz.errors import ParameterError, ReadingWarning, SchemaError, UnansweredWarning
+from dpviz.errors import DpvizError, ParameterError, ReadingWarning, SchemaError, UnansweredWarning
 from dpviz.io.tables.read import read_table
 from dpviz.models.new_rows import SHARES, answers, probabilities
 from dpviz.models.tree import Branch, Leaf, NumberLeaf, SubsetRule, ThresholdRule, Tree
@@ -54,9 +54,11 @@ def test_what_has_no_rows_has_no_answers_and_what_is_no_table_is_refused():
     for empty in (b"age,ward,dose\n", pd.DataFrame(ROWS).iloc[:0]):
         assert answers(TREE, empty).tolist() == []
         assert probabilities(TREE, empty).shape == (0, 2)
-    for rows in [3, [1, 2], {"age": [1]}, np.zeros((2, 3)), pd.Series([1, 2]), None]:
+    for rows in [3, [1, 2], {"age": [1]}, np.zeros((2, 3)), None]:
         with pytest.raises(ParameterError, match="a DataFrame of pandas or Polars"):
             answers(TREE, rows)
+    with pytest.raises(DpvizError, match="DataFrame"):
+        answers(TREE, pd.Series([1, 2]))
     with pytest.raises(SchemaError, match="has no column 'ward'"):
         answers(TREE, pd.DataFrame({"age": [1], "dose": [2]}))
 
