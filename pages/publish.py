@@ -225,7 +225,8 @@ def released_file(record: ReleaseRecord, unit: Unit) -> None:
     report = result.test_report
     if report is not None:
         better = is_better_than_always(report)
-        said = f"**{escape_markdown(capital(accuracy_sentence(report)))}.** {escape_markdown(beside_always(report))}"
+        worth = capital(accuracy_sentence(report)).replace("epsilon", "ε")
+        said = f"**{escape_markdown(worth)}.** {escape_markdown(beside_always(report))}"
         (st.success if better else st.warning)(said, icon=":material/check:" if better else ":material/trending_flat:")
     model_screen(result, f"The released tree of {result.schema.target.name}", key="released-tree")
     with on_demand("Report to sign", icon=":material/draw:", key=f"report {record.number}") as box:
@@ -299,7 +300,10 @@ def register_view(book: Register) -> None:
         st.divider()
         st.header("A released file", anchor=False)
         units = {balance.data_set.name: balance.data_set.protects for balance in every}
-        titles = {one.number: f"Number {one.number}, {one.data_set}, {one.learner}, {bare_text(one.loss)}" for one in finished}
+        titles = {
+            one.number: f"Number {one.number}, {one.data_set}, {account.algorithms(one.learner)}, {bare_text(one.loss)}"
+            for one in finished
+        }
         number = st.selectbox("Release", list(titles), format_func=titles.__getitem__, key="publish-file", width=500)
         record = next((one for one in finished if one.number == number), finished[0])
         released_file(record, units[record.data_set])

@@ -23,7 +23,7 @@ from dpviz.app.prose import prose
 from dpviz.app.split_view import share_map_screen, split_view
 from dpviz.app.state import rows_read
 from dpviz.app.tree_view import chosen_in, tree_text, tree_view
-from dpviz.app.widgets import on_demand
+from dpviz.app.widgets import on_demand, rows_table
 from dpviz.charts import as_python
 from dpviz.charts import budget as budget_charts
 from dpviz.charts.budget import split_of, split_sentence
@@ -152,6 +152,7 @@ def legend(result: FitResult, trace: ExactTrace | None, drawn: Resamples | None)
         )
     if result.plan.held_out_part(LEAF_SUMS) is not None:
         lines.append("Bars: the number of a leaf on the scale of all leaves, with a 95% interval of its mean.")
+    lines.append("“(no row)”: the questions above a leaf exclude each other, so no row gets there.")
     if drawn is not None:
         reruns = f"“26 of {drawn.n_done}”: that many reruns with new noise split on this feature here"
         lines.append(f"{reruns}. The fewer, the fainter.")
@@ -176,7 +177,9 @@ def show_node(trained: training.Trained, shown: Tree, path: str, trace: ExactTra
                 st.markdown(f"**Leaf: predicts {as_code(leaf_in_words(shown.schema, node))}**")
             st.caption(escape_markdown(text.path_in_words(shown, path)) if path else "At the root, where every row begins.")
             bar = intervals(complete, shown, result.plan, result.unit.rows).get(path)
-            if bar is not None:
+            if path in text.unreachable(shown):
+                st.markdown("No row can get here: the questions above exclude each other.")
+            elif bar is not None:
                 st.markdown(f"Probability **{bar[0]:.0%}** (95%: {bar[1]:.0%} to {bar[2]:.0%}), from released noisy counts.")
             if isinstance(node, NumberLeaf) and node.interval is not None:
                 st.markdown(f"Mean of the rows here: **{text.interval_in_words(node.interval)}**, from released noisy sums.")
@@ -222,7 +225,8 @@ def show_spending(result: FitResult) -> None:
     plan, unit = result.plan, result.unit
     st.markdown(f"**{escape_markdown(split_sentence(split_of(result)))}**")
     rows = budget_charts.spending_rows(plan, result.ledger.spent(), unit)
-    st.dataframe(rows, hide_index=True, alt=f"What {unit.words} pays for every part and level.")
+    if rows:
+        rows_table(rows, f"What {unit.words} pays for every part and level.")
     st.caption(prose("tree", "one row pays", because=escape_markdown(result.claim.because)))
     st.subheader("Who set each share", anchor=False)
     by_hand = dict.fromkeys(share.part for share in plan.shares if share.set_by == "you")

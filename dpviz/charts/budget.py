@@ -232,7 +232,8 @@ def split_sentence(split: Split) -> str:
 def spending_rows(plan: BudgetPlan, spent: Mapping[tuple[str, int | None], float], unit: Unit = ROW) -> Rows:
     """What one unit, whose every row pays `spent`, pays on its way down the tree, a line per part and level."""
     title = f"ε ({unit.neighbours})"
-    return [{"where": step.level, "for": step.part, title: number_text(step.epsilon)} for step in steps(plan, spent, unit)]
+    path = steps(plan, spent, unit)
+    return [{"where": step.level, "for": part_name(step.part), title: number_text(step.epsilon)} for step in path]
 
 
 # --- accuracy over shares

@@ -1,6 +1,6 @@
 """What releases cost together: a bar against the cap, and tables of the register."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -12,7 +12,7 @@ from dpviz.charts.chart import LEGEND_ABOVE, Chart, Rows, chart, hatched_bar, le
 from dpviz.charts.theme import ASKED, INTERRUPTED, LIGHT, OVER_CAP, RELEASED
 from dpviz.charts.wording import capital, counted
 from dpviz.io.results import result_from_json, with_our_verdict
-from dpviz.learners import get_learner, result_verdict
+from dpviz.learners import get_learner, registry, result_verdict
 from dpviz.release.check import Match, Place, composed, matched
 from dpviz.release.records import Balance, CapChange, State, UncoveredUse, total
 from dpviz.release.register import Register
@@ -20,6 +20,7 @@ from dpviz.results.document import UNRECORDED
 from dpviz.results.result import FitResult
 from dpviz.results.verdict import Unit, Verdict, bare_text, loss_text, odds_text, right_guesses, times_text
 from dpviz.results.wording import number_text
+from dpviz.training.params import controls_of
 
 #: What adds up under every cap.
 ACCOUNT = "Epsilons and deltas add up under the cap, however the next release is chosen."
@@ -103,6 +104,23 @@ def moment(at: str) -> str:
     return at[:19].replace("T", " ")
 
 
+def algorithms(names: str) -> str:
+    """What learners, named as in the register with commas between them, are called on screen."""
+    return ", ".join(registry()[name].title if name in registry() else name for name in names.split(", "))
+
+
+def settings_in_words(learner: str, settings: Mapping[str, Any]) -> str:
+    """As in "automatic depth, at most 8" or "depth 4, never stop early"; epsilon stands beside it."""
+    known = controls_of(registry()[learner].Params) if learner in registry() else {}
+    depth, most = settings.get("depth"), settings.get("max_depth")
+    words = [f"automatic depth, at most {most}"] if depth == "auto" else [f"depth {depth}"] if depth else []
+    others = {name: value for name, value in settings.items() if name not in ("epsilon", "depth", "max_depth")}
+    for name, value in others.items():
+        label = known[name].label.lower() if name in known else name
+        words.append(label if value is True else f"{label} {number_text(value) if isinstance(value, float) else value}")
+    return ", ".join(words)
+
+
 def history_rows(balance: Balance) -> list[dict[str, Any]]:
     """Every release of a data set with the running total, interrupted ones too."""
     entries, words = balance.releases, balance.data_set.protects.words
@@ -111,12 +129,8 @@ def history_rows(balance: Balance) -> list[dict[str, Any]]:
             "no": entry.number,
             "status": entry.status,
             "started (UTC)": moment(entry.started),
-            "algorithm": entry.learner,
-            "settings": ", ".join(
-                f"{name} {number_text(value) if isinstance(value, float) else value}"
-                for name, value in entry.settings.items()
-                if name != "epsilon"
-            ),
+            "algorithm": algorithms(entry.learner),
+            "settings": settings_in_words(entry.learner, entry.settings),
             f"ε, {words}": number_text(entry.loss.epsilon),
             f"running total, {words}": number_text(total(e.loss for e in entries[: place + 1]).epsilon),
             "assumptions": len(entry.disclosures),
@@ -143,7 +157,8 @@ def cap_rows(changes: Sequence[CapChange], unit: Unit) -> Rows:
 def look_rows(looks: Sequence[UncoveredUse]) -> Rows:
     """What was looked at without a release, the latest first."""
     return [
-        {"last (UTC)": moment(look.at), "what": look.what, "learner": look.learner, "fits": f"{look.times:,}"} for look in looks
+        {"last (UTC)": moment(look.at), "what": look.what, "algorithm": algorithms(look.learner), "fits": f"{look.times:,}"}
+        for look in looks
     ]
 
 

@@ -40,6 +40,7 @@ from dpviz.charts.tree.text import (
     node_in_words,
     rule_parts,
     text_width,
+    unreachable,
     visible,
 )
 from dpviz.models.tree import Branch, End, Leaf, NumberLeaf, Rule, ThresholdRule, Tree, leaf_in_words
@@ -166,6 +167,11 @@ class _Drawing:
         return next((placed.path for placed in self.layout.nodes if placed.id == self.selected), "")
 
     @cached_property
+    def unreachable(self) -> frozenset[str]:
+        """The paths of leaves that no row gets to."""
+        return unreachable(self.tree)
+
+    @cached_property
     def scale(self) -> tuple[float, float]:
         """The lowest and the highest number of a leaf."""
         return min(self.tree.values), max(self.tree.values)
@@ -241,7 +247,9 @@ def _node(drawing: _Drawing, placed: Placed) -> Iterator[str]:
     words = node_in_words(drawing.tree, placed.path)
     if placed.node is MORE:
         words += f" {leaves_below(drawing.tree, placed.path)} below it are not drawn."
-    if placed.path in drawing.notes.probabilities and placed.node is not MORE:
+    if placed.path in drawing.unreachable:
+        words += " No row can get here."
+    elif placed.path in drawing.notes.probabilities and placed.node is not MORE:
         share, low, high = drawing.notes.probabilities[placed.path]
         words += f" Probability {share:.0%}, between {low:.0%} and {high:.0%}."
     if placed.path in drawing.notes.rerun_counts:
@@ -301,7 +309,7 @@ def _texts(drawing: _Drawing, placed: Placed, mark: str) -> Iterator[str]:
     one_line = placed.hangs or not isinstance(placed.node, Branch)
     inset = SIDE_WIDTH if placed.hangs else 0.0
     if drawing.notes.marks is None and placed.node is not MORE and not isinstance(placed.node, Branch):
-        words = " ".join(_answer(drawing, placed.node, drawing.notes.probabilities.get(placed.path)))
+        words = " ".join(_answer(drawing, placed))
         room = right - left - inset - text_width(mark, SMALL) - 6
         if text_width(words, TEXT, bold=True) > room - SWATCH - 6:
             mark = ""  # what a leaf says is worth more than how often it comes back, which a screen reader is told all the same
@@ -322,9 +330,8 @@ def _texts(drawing: _Drawing, placed: Placed, mark: str) -> Iterator[str]:
     elif isinstance(placed.node, Branch):
         yield from _rule(drawing, placed.node.rule, left, right, middle, placed)
     else:
-        leaf, bar = placed.node, drawing.notes.probabilities.get(placed.path)
-        drawn = bar
-        if isinstance(leaf, NumberLeaf) and leaf.interval is not None:
+        leaf, drawn = placed.node, _bar(drawing, placed)
+        if isinstance(leaf, NumberLeaf) and leaf.interval is not None and placed.path not in drawing.unreachable:
             value, low, high = (place_of(end, *drawing.reach) for end in (leaf.value, *leaf.interval))
             drawn = value, low, high
         if drawn is not None:  # a track along the lower edge, filled to the probability or number, a band for its interval
@@ -333,14 +340,18 @@ def _texts(drawing: _Drawing, placed: Placed, mark: str) -> Iterator[str]:
             yield _rect("track", start, y, width, 2.5, 1)
             yield _rect("share", start, y, share * width, 2.5, 1)
             yield _rect("band", start + low * width, y - 1.25, (high - low) * width, 5, 1.5)
-        yield from _said(drawing, leaf, left, right, middle, bar)
+        yield from _said(drawing, placed, leaf, left, right)
 
 
-def _said(
-    drawing: _Drawing, leaf: End, left: float, right: float, middle: float, bar: tuple[float, float, float] | None
-) -> Iterator[str]:
+def _bar(drawing: _Drawing, placed: Placed) -> tuple[float, float, float] | None:
+    """How probable the label of a leaf is, where that is known and a row can get there."""
+    return None if placed.path in drawing.unreachable else drawing.notes.probabilities.get(placed.path)
+
+
+def _said(drawing: _Drawing, placed: Placed, leaf: End, left: float, right: float) -> Iterator[str]:
     """The letter of a class or the gauge of a number, and what the leaf predicts, with its probability where it is known."""
-    top = middle - SWATCH / 2
+    middle = placed.y + placed.height / 2
+    top, bar = middle - SWATCH / 2, _bar(drawing, placed)
     if isinstance(leaf, Leaf):
         yield _rect("swatch", left, top, SWATCH, SWATCH, 5)
         yield _text("letter", left + SWATCH / 2, middle + 4, class_letter(leaf.label))
@@ -349,7 +360,7 @@ def _said(
         yield _rect("gauge", left + 4, top, SWATCH - 8, SWATCH, 3)
         yield _rect("level", left + 6, top + 2 + empty, SWATCH - 12, SWATCH - 4 - empty, 1)
     left += SWATCH + 6
-    name, *share = _answer(drawing, leaf, bar)
+    name, *share = _answer(drawing, placed)
     if bar and is_contradicted(leaf):
         in_full = f"({bar[0]:.0%} of its held-out rows)"
         share = [in_full] if text_width(f"{name} {in_full}", TEXT, bold=True) <= right - left else share
@@ -357,11 +368,14 @@ def _said(
     yield _text("name", left, middle + 4.5, " ".join([fitted(name, room, TEXT, bold=True), *share]))
 
 
-def _answer(drawing: _Drawing, leaf: End, bar: tuple[float, float, float] | None) -> list[str]:
-    """What the leaf predicts and, where it is known, how probable that is: of the two a long name is cut."""
-    said = [visible(leaf_in_words(drawing.tree.schema, leaf))]
-    if bar:
-        said.append(f"(only {bar[0]:.0%})" if is_contradicted(leaf) else f"{bar[0]:.0%}")
+def _answer(drawing: _Drawing, placed: Placed) -> list[str]:
+    """What a leaf predicts and, where it is known, how probable that is, or that no row gets there: a long name is cut."""
+    assert not isinstance(placed.node, Branch)
+    said, bar = [visible(leaf_in_words(drawing.tree.schema, placed.node))], _bar(drawing, placed)
+    if placed.path in drawing.unreachable:
+        said.append("(no row)")
+    elif bar:
+        said.append(f"(only {bar[0]:.0%})" if is_contradicted(placed.node) else f"{bar[0]:.0%}")
     return said
 
 

@@ -183,6 +183,11 @@ def rule_list(tree: Tree) -> tuple[RuleLine, ...]:
     return tuple(_line(tree, placed.path, placed.node) for placed in tree.nodes() if not isinstance(placed.node, Branch))
 
 
+def unreachable(tree: Tree) -> frozenset[str]:
+    """The paths of leaves that no row gets to: the questions above them exclude each other."""
+    return frozenset(line.path for line in rule_list(tree) if not line.possible)
+
+
 def path_in_words(tree: Tree, path: str) -> str:
     """The answers that lead to the node: "age ≤ 37.5: true, then housing is rent: false". Raises KeyError for an unknown path."""
     tree.node(path)

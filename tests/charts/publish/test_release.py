@@ -11,12 +11,14 @@ import pytest
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.charts.publish.release import (
     CheckedFile,
+    algorithms,
     checked_file,
     cost_sentences,
     history_rows,
     odds_rows,
     place_sentence,
     sentences,
+    settings_in_words,
     spent_chart,
     spent_segments,
     spent_sentence,
@@ -57,6 +59,13 @@ REVIEWED = {
 @pytest.mark.parametrize("name", REVIEWED)
 def test_picture_words_and_table_are_the_reviewed_ones(name):
     assert_golden(f"publish-{name}", REVIEWED[name]())
+
+
+def test_the_register_is_shown_in_the_words_of_the_pages_also_what_it_holds_of_algorithms_that_are_gone():
+    settings = {"epsilon": 1.0, "depth": 4, "max_depth": 4, "grow_complete": True}
+    assert settings_in_words("privatree", settings) == "depth 4, never stop early"
+    assert settings_in_words("gone", {"depth": "auto", "max_depth": 8, "rate": 0.5}) == "automatic depth, at most 8, rate 0.5"
+    assert algorithms("pf-tree, gone") == "PF-tree, gone"
 
 
 def test_the_bar_is_as_long_as_what_was_spent_and_is_asked_told_apart_by_more_than_colour():

@@ -195,6 +195,16 @@ def test_the_drawing_is_the_golden_one(small_tree: Tree) -> None:
     assert svg == GOLDEN.read_text(encoding="utf-8")
 
 
+def test_a_leaf_that_no_row_gets_to_says_so_in_place_of_a_probability(loans: Schema) -> None:
+    excluded = Branch(ThresholdRule(0, 20.0), Leaf(0), Branch(ThresholdRule(0, 19.0), Leaf(1, (2.0, 8.0), (0.2, 0.8)), Leaf(0)))
+    root = draw(Tree(loans, excluded), probabilities={"L": (0.8, 0.7, 0.9), "RL": (0.8, 0.7, 0.9), "RR": (0.6, 0.5, 0.7)})
+    assert {"no 80%", "yes (no row)", "no 60%"} <= set(texts(root))
+    labels = {node.get("data-path"): str(node.get("aria-label")) for node in nodes(root)}
+    assert [path for path, words in labels.items() if "No row can get here." in words] == ["root.R.L"]
+    assert "Probability" not in labels["root.R.L"]
+    assert len(sizes(root, "track")) == 2
+
+
 def test_leaf_bars_and_words_are_the_probability_and_a_label_its_counts_contradict_says_so(small_tree: Tree) -> None:
     leaf = next(placed for placed in small_tree.nodes() if not isinstance(placed.node, Branch))
     root = draw(small_tree, probabilities={leaf.path: (0.8, 0.7, 0.95)})
