@@ -328,7 +328,7 @@ with first:
         else:
             status = background.state(task)
     if status.job is not None:
-        background.await_first(task, SHORT)
+        background.autostart(task, SHORT)  # which waits for first points
         background.watch(task, "Computing", unit="fits", render=lambda now: draw_curves(asked, asked.frame(now.values)))
     else:
         offer_to_compute(task, status, first_look)

@@ -339,16 +339,11 @@ def autostart(task: Task, seconds: float = 0.0) -> Status:
     status = state(task)
     if status.n_missing and status.job is None and not status.was_stopped and status.failure is None:
         start(task)
-    await_first(task, seconds)
-    return state(task)
-
-
-def await_first(task: Task, seconds: float) -> None:
-    """Return once there is a result of some part, the work has ended, or the time is over."""
     results, job, until = _results(task), _job(task), monotonic() + seconds
     while job is not None and not any(key in results for key in task.keys) and monotonic() < until:
         if job.wait(min(0.05, seconds)):
-            return
+            break
+    return state(task)
 
 
 def values_of(task: Task) -> tuple[Any, ...]:

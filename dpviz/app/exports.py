@@ -12,6 +12,7 @@ from dpviz.results.verdict import Unit
 _LONGEST_PREVIEW = 6_000
 #: Forms whose text says nothing to a reader: the drawing is on the page already, a report is opened in a browser.
 _UNSEEN = ("svg", "report")
+_exported = st.cache_resource(scope="session", max_entries=24, show_spinner="Writing it …")(export)
 _GROUPS = {"data": "", "code": "Code: ", "words": "", "picture": "Drawing: "}
 
 
@@ -54,8 +55,3 @@ def offer_export(document: str, stem: str, *, key: str, label: str = "Download",
 def _title(name: str) -> str:
     form = form_called(name)
     return f"{_GROUPS[form.group]}{form.title}"
-
-
-@st.cache_resource(scope="session", max_entries=24, show_spinner="Writing it …")
-def _exported(name: str, document: str, unit: Unit | None) -> str:
-    return export(name, document, unit)

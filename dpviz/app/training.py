@@ -19,7 +19,7 @@ from dpviz.app.controls import TreeSettings
 from dpviz.app.explorations import keep_unnoted, note
 from dpviz.app.held_out import HeldOut, Parts, held_out, parts_of, rows_of_the_tree, tested_text
 from dpviz.app.state import Loaded, unit_in_use
-from dpviz.charts.tree.paths import DrawnStep, PathSteps, measure_of, packed_steps
+from dpviz.charts.tree.paths import PathSteps, measure_of, packed_steps
 from dpviz.errors import Cancelled, DpvizError
 from dpviz.evaluation import paths
 from dpviz.evaluation.repeat import parallel_map, without_caches
@@ -46,6 +46,7 @@ MOST_ROWS, MOST_LEVELS = 100_000, 7
 #: Epsilons in one worker process: they share their counts there.
 TOGETHER = 9
 _ENTROPY = "_entropy"
+_packed = lru_cache(maxsize=64)(packed_steps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,8 +237,3 @@ def path_now(request: FitRequest, loaded: Loaded, *, fold: bool) -> tuple[backgr
     if status.n_missing:
         return task, ""
     return None, _packed(status.values, measure_of(rows_of_the_tree(loaded)), tested_text(loaded))
-
-
-@lru_cache(maxsize=64)
-def _packed(steps: tuple[DrawnStep, ...], measure: str, tested: str) -> str:
-    return packed_steps(steps, measure, tested)
