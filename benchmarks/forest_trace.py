@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpviz.privacy.leaf_labels import LabelRule, LeafCounts
+from dpviz.privacy.leaf_labels import LabelRule
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.training.counted_rows import counter_of
@@ -52,11 +52,11 @@ def forest_trace(data: EncodedDataset, shape: ForestShape, rule: LabelRule, sour
     expected = shape.n_trees * mean_leaves(data.schema, shape.depth)
     if expected <= MOST_LEAVES:
         packed, _, counts = fit_packed(counter_of(data), shape, rule, source)
-        return ForestTrace(counts.n_leaves, len(counts.leaves), _flipped(counts, packed.labels[counts.leaves]))
+        return ForestTrace(len(counts), int(counts.any(axis=1).sum()), _flipped(counts, packed.labels))
     hashed, _, counts = fit_hashed(data, shape, rule, source)
-    return ForestTrace(expected, len(counts.leaves), _flipped(counts, hashed.labels))
+    return ForestTrace(expected, len(counts), _flipped(counts, hashed.labels))
 
 
-def _flipped(counts: LeafCounts, labels: np.ndarray) -> int:
-    chosen = counts.counts[np.arange(len(labels)), labels]
-    return int((chosen < counts.counts.max(axis=1, initial=0)).sum())
+def _flipped(counts: np.ndarray, labels: np.ndarray) -> int:
+    """Leaves with rows that are not labelled by a largest class."""
+    return int((counts[np.arange(len(labels)), labels] < counts.max(axis=1, initial=0)).sum())

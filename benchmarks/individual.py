@@ -14,7 +14,7 @@ from dpviz.learners.published.boosted import s_gbdt_published as s_gbdt
 from dpviz.privacy.source import Simulation
 from dpviz.results.result import FitResult
 from dpviz.table.dataset import EncodedDataset
-from dpviz.training.boosting.filter import BUDGET_UNITS, FilterTerms, RowAccounts
+from dpviz.training.boosting.filter import BUDGET_UNITS, RowAccounts
 from dpviz.training.contract import plan_with_test
 
 _GRID = 257
@@ -29,8 +29,7 @@ def individual_losses(result: FitResult, data: EncodedDataset, *, filtered: bool
     plan = plan_with_test(s_gbdt.LEARNER, data.schema, result.settings, params)
     rounds = s_gbdt.start(data, plan, params, source)[0]
     if rounds.accounts is None:  # terms under which no row is ever filtered out
-        terms = FilterTerms(rounds.recipe.noise_multiplier, 1.0, 2.0, rounds.recipe.rounds)
-        rounds.accounts = RowAccounts(terms, data.n_rows)
+        rounds.accounts = RowAccounts(replace(plan.rounds("tree")[1], order=2.0), data.n_rows)
     for tree in range(rounds.recipe.rounds):
         rounds.run(tree)
     return np.sort(_epsilons(rounds.accounts, plan.delta))
@@ -38,7 +37,7 @@ def individual_losses(result: FitResult, data: EncodedDataset, *, filtered: bool
 
 def _epsilons(accounts: RowAccounts, delta: float) -> np.ndarray:
     """Every row's spent units as epsilon: its rounds together are one Gaussian mechanism, moved by its gradients."""
-    terms = accounts.terms
-    mu = np.sqrt(accounts.spent / BUDGET_UNITS * terms.rounds) / terms.noise_multiplier
+    cost = accounts.cost
+    mu = np.sqrt(accounts.spent / BUDGET_UNITS * cost.rounds) / cost.noise_multiplier
     grid = np.linspace(0.0, float(mu.max(initial=0.0)) or 1.0, _GRID)
     return np.interp(mu, grid, [gaussian_epsilon(delta, at) if at else 0.0 for at in grid])

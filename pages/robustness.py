@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from dpviz.table.dataset import EncodedDataset
 
 CURVES, ATTACK = "robustness", "robustness-attack"
+#: Shown at first, where offered, beside learners that spend epsilon: its votes certify predictions.
+VOTERS = "dpa"
 #: Other curves, or attacks, that can be shown again without computing: of this session, and of all about the bundled samples.
 KEPT = 400
 TEST_SHARE = 0.2
@@ -55,7 +57,7 @@ if parts.needs_classes(loaded, "A poisoning guarantee"):
 # --- settings
 
 spending = [name for name in FIRST_LEARNERS if name in loaded.learners and get_learner(name).spends_epsilon][:2]
-first = (spending or list(loaded.learners[:1])) + [name for name in loaded.learners if get_learner(name).disjoint_voters]
+first = (spending or list(loaded.learners[:1])) + [name for name in loaded.learners if name == VOTERS]
 more_draws = "More draws prove more. They prove something up to about as many rows k as e^(kε) is well below the draws."
 more_splits = "Rows are split so many times into a part to train on and a part held out; each is certified, then averaged."
 wanted = None

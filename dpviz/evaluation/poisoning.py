@@ -448,7 +448,7 @@ def certify(
     for number, (train, test) in enumerate(splits):
         found = draw(request, train, test, seed=seed + number, progress=part_of(progress, number, len(splits)), **how)
         model = found.first.model
-        if request.spec.disjoint_voters and isinstance(model, Forest):
+        if isinstance(model, Forest) and model.are_disjoint:
             bounds.append(VoteCertificate.of(model, test, found.first.unit.rows))
         else:
             bounds.append(Certificate.of(found, beta / len(splits)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
 
@@ -223,6 +223,9 @@ class Forest(Voting):
 
     schema: Schema
     trees: tuple[Tree, ...]
+    #: True where every row reached one tree, which was trained on its own rows alone: votes then certify predictions. Files do
+    #: not say so.
+    are_disjoint: bool = field(default=False, compare=False)
 
     kind = "forest"
 

@@ -1,7 +1,7 @@
 """Labels of many leaves at once. The leaves of a tree hold disjoint rows, so all labels together cost what one label costs.
 
-A leaf without rows has equal counts, so every rule here labels it uniformly. That needs nothing from the data, so only leaves
-with rows are listed. Which leaves those are must stay private: *every* leaf of a published tree has a label.
+A leaf without rows has equal counts, so every rule here labels it uniformly, and probabilities are worked out for leaves with
+rows alone. Which leaves those are must stay private: *every* leaf of a published tree has a label.
 
 Source: Fletcher & Islam 2017, Algorithm 2, line 25; its addendum of August 2021 for permute-and-flip.
 """
@@ -23,36 +23,6 @@ from dpviz.randomness import secure_integers
 
 #: Leaves whose probabilities are computed at once.
 _AT_ONCE = 8192
-
-
-@dataclass(frozen=True, eq=False)
-class LeafCounts:
-    """Exact rows per class of the leaves that hold rows."""
-
-    #: All leaves, with or without rows. Public.
-    n_leaves: int
-    #: int64, increasing. Numbers of the leaves that hold rows. Private.
-    leaves: np.ndarray
-    #: Shape (len(leaves), n_classes), int64. Private.
-    counts: np.ndarray
-
-    @classmethod
-    def of(cls, leaf_of_row: np.ndarray, target: np.ndarray, n_leaves: int, n_classes: int) -> LeafCounts:
-        """Count rows by leaf and class."""
-        leaves, place = np.unique(leaf_of_row, return_inverse=True)
-        counts = np.bincount(place * n_classes + target, minlength=len(leaves) * n_classes)
-        return cls(n_leaves, leaves, counts.reshape(len(leaves), n_classes))
-
-    @property
-    def n_classes(self) -> int:
-        """Number of classes."""
-        return self.counts.shape[1]
-
-    def dense(self) -> np.ndarray:
-        """Counts of every leaf, shape (n_leaves, n_classes)."""
-        counts = np.zeros((self.n_leaves, self.n_classes), dtype=np.int64)
-        counts[self.leaves] = self.counts
-        return counts
 
 
 MAJORITY = Sensitivity(1.0, monotone=False, source="a row can make one class a largest one, or stop it from being one")
@@ -139,22 +109,23 @@ LabelRule = ExponentialMechanism | PermuteAndFlip | GlobalMajority | SmoothMajor
 
 @dataclass(frozen=True)
 class LabelLeaves:
-    """One label per leaf, drawn independently by `rule`."""
+    """One label per leaf, drawn independently by `rule`. Counts are exact rows, int64 of shape (n_leaves, n_classes), private."""
 
     rule: LabelRule
     title: ClassVar[str] = "labels of leaves"
 
     def release(
-        self, counts: LeafCounts, *, source: NoiseSource, part: str = "leaf", level: int | None = None
+        self, counts: np.ndarray, *, source: NoiseSource, part: str = "leaf", level: int | None = None
     ) -> Released[np.ndarray]:
         """Class codes of all leaves, uint8 of shape (n_leaves,), and the event of one tree's labels."""
-        labels = combination(source.draw(self, counts), np.full(counts.n_leaves, counts.n_classes))
+        labels = combination(source.draw(self, counts), np.full(len(counts), counts.shape[1]))
         return Released(labels.astype(np.uint8), drawn_by(source, self.rule.event(part, level)))
 
-    def sample(self, counts: LeafCounts, rng: np.random.Generator) -> np.ndarray:
+    def sample(self, counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Labels; uniform where a leaf has no rows."""
-        labels = rng.integers(counts.n_classes, size=counts.n_leaves, dtype=np.uint8)
-        labels[counts.leaves] = self._drawn(counts.counts, rng)
+        labels = rng.integers(counts.shape[1], size=len(counts), dtype=np.uint8)
+        held = np.flatnonzero(counts.any(axis=1))
+        labels[held] = self._drawn(counts[held], rng)
         return labels
 
     def _drawn(self, counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -167,13 +138,15 @@ class LabelLeaves:
         """Cumulative probabilities without the last one, which is 1."""
         return self.rule.probabilities(counts).cumsum(axis=1)[:, :-1]
 
-    def sample_exactly(self, counts: LeafCounts) -> np.ndarray:
+    def sample_exactly(self, counts: np.ndarray) -> np.ndarray:
         """Labels by the rule's exact sampler; uniform from the operating system's entropy where a leaf has no rows."""
-        self.rule.sample_exactly(np.zeros(counts.n_classes, dtype=np.int64))  # raises RefusedRelease whatever the rows
-        labels = secure_integers(counts.n_classes, counts.n_leaves)
-        labels[counts.leaves] = [self.rule.sample_exactly(row) for row in counts.counts]
+        n_leaves, n_classes = counts.shape
+        self.rule.sample_exactly(np.zeros(n_classes, dtype=np.int64))  # raises RefusedRelease whatever the rows
+        labels = secure_integers(n_classes, n_leaves)
+        held = np.flatnonzero(counts.any(axis=1))
+        labels[held] = [self.rule.sample_exactly(row) for row in counts[held]]
         return labels
 
-    def probabilities(self, counts: LeafCounts) -> np.ndarray:
+    def probabilities(self, counts: np.ndarray) -> np.ndarray:
         """Exact probabilities of all labels together; raises NotEnumerable for too many leaves."""
-        return product_distribution(list(self.rule.probabilities(counts.dense())), "Labels of leaves")
+        return product_distribution(list(self.rule.probabilities(counts)), "Labels of leaves")

@@ -20,14 +20,13 @@ from dpviz.errors import LOST_ROWS, DpvizError, EngineError, cells_stay_inside
 from dpviz.io.options import ReadOptions
 from dpviz.io.tables.arrow import table_of_batch
 from dpviz.models.packed_forest import PackedTrees
-from dpviz.privacy.leaf_labels import LeafCounts
 from dpviz.randomness import secure_uniforms
 from dpviz.rows.databases import require_columns
 from dpviz.rows.records import Encoding, numbers_of
 from dpviz.rows.sources import COUNTED_AT_ONCE, SourceRows
 from dpviz.table.encode import appearance
 from dpviz.table.schema import Schema
-from dpviz.training.counted_rows import Adding, add_forest_counts, leaf_counts_of
+from dpviz.training.counted_rows import Adding, add_forest_counts
 
 Batches = Iterator[pa.RecordBatch]
 #: Given the number of a part and its batches, in order.
@@ -138,12 +137,12 @@ class ClusterRows(SourceRows):
         found.reshape(-1)[cells.column("cell").to_numpy()] = cells.column("count").to_numpy()
         return found
 
-    def forest_counts(self, trees: PackedTrees, tree_of: np.ndarray | None) -> LeafCounts:
+    def forest_counts(self, trees: PackedTrees, tree_of: np.ndarray | None) -> np.ndarray:
         """Rows by leaf and class; `tree_of` by the rows' numbers."""
         self._held(bins=False)
         found = np.zeros((len(trees.leaves), len(self.schema.classes)), dtype=np.int64)
         small = None if tree_of is None else tree_of.astype(np.min_scalar_type(trees.n_trees))
-        return leaf_counts_of(self._sum_records(found, partial(add_forest_counts, trees), small, of_rows=True))
+        return self._sum_records(found, partial(add_forest_counts, trees), small, of_rows=True)
 
     def _give_up(self) -> None:
         if self._kept is not self._source:

@@ -16,7 +16,6 @@ from dpviz.errors import DpvizError, EngineError
 from dpviz.io.limits import MAX_ROWS
 from dpviz.models.packed_forest import PackedTrees
 from dpviz.models.tree import Node
-from dpviz.privacy.leaf_labels import LeafCounts
 from dpviz.progress import Progress, Stop, watched
 from dpviz.rows.records import Encoding, add_level, by_bins, numbers_of, told_by
 from dpviz.table.candidates import CandidateGrid, key_of
@@ -248,7 +247,7 @@ class LocalRows(SourceRows):
             add(found, self._encoding.rows(self._records[here]), None if parts is None else parts[here])
         return found
 
-    def forest_counts(self, trees: PackedTrees, tree_of: np.ndarray | None) -> LeafCounts:
+    def forest_counts(self, trees: PackedTrees, tree_of: np.ndarray | None) -> np.ndarray:
         """Rows by leaf and class."""
         return ArrayRows(self.data).forest_counts(trees, tree_of)
 

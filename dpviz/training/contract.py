@@ -54,18 +54,20 @@ Prepare = Callable[[Any, BudgetPlan, Any, NoiseSource], TreeRecipe]
 ClaimRule = Callable[[BudgetPlan, Any, Schema], Claim]
 
 
-def fit_by_growing(prepare: Prepare) -> Fit:
+@dataclass(frozen=True, slots=True)
+class FitByGrowing:
     """The `fit` of a learner that grows one tree by the recipe that `prepare` returns."""
 
-    def fit(data: Rows, plan: BudgetPlan, params: Any, source: NoiseSource) -> FitOutput:
-        recipe = prepare(data, plan, params, source)
+    prepare: Prepare
+
+    def __call__(self, data: Rows, plan: BudgetPlan, params: Any, source: NoiseSource) -> FitOutput:
+        """Grow the tree, and count and test it on the rows that the plan holds out for this."""
+        recipe = self.prepare(data, plan, params, source)
         if plan.held_out:
             tree, event, report = grow_honestly(counter_of(data), plan, recipe, source)
             return FitOutput(tree, after(recipe.before, event), recipe.disclosures, report)
         root, event = recipe.grow(source)
         return FitOutput(Tree(data.schema, root), after(recipe.before, event), recipe.disclosures)
-
-    return fit
 
 
 def after(before: tuple[Event, ...], event: Event) -> Event:
@@ -92,18 +94,19 @@ class LearnerSpec:
     #: Trains. Everything it learns from `data` goes through a mechanism drawn from `source`, or is a disclosure.
     fit: Fit
     claim: ClaimRule  #: What the paper claims for this plan, with our verdict
-    #: For a learner that grows one tree: what `fit` grows. Verification enumerates it step by step.
-    prepare: Prepare | None = None
     #: Frozen dataclass of the learner's own parameters, with fields from `dpviz.training.params`.
     Params: type = NoParams
     task: Task = "classes"  #: What it predicts
     default_max_depth: int = Settings().max_depth  #: Its `Settings.max_depth` where none is asked for
     #: A baseline is drawn as a line for comparison; a reference is one without privacy: epsilon and noise change nothing.
     role: Literal["private", "baseline", "reference"] = "private"
-    #: True if its model votes and every row reaches one voter, trained on its own rows alone: votes then certify predictions.
-    disjoint_voters: bool = False
     #: What it asks of rows, which may then be anywhere; empty if it needs the rows themselves.
     counts: frozenset[Count] = frozenset()
+
+    @property
+    def prepare(self) -> Prepare | None:
+        """Of a learner that grows one tree: what `fit` grows. Verification enumerates it step by step."""
+        return self.fit.prepare if isinstance(self.fit, FitByGrowing) else None
 
     @property
     def is_baseline(self) -> bool:

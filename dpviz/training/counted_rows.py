@@ -18,7 +18,6 @@ import numpy as np
 
 from dpviz.models.packed_forest import PackedTrees, values_of
 from dpviz.models.tree import Branch, Node, Tree
-from dpviz.privacy.leaf_labels import LeafCounts
 from dpviz.privacy.random_assignment import RandomAssignment
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.candidates import CandidateGrid
@@ -106,8 +105,10 @@ class CountedRows(ABC):
         return self._sum(np.zeros(shape, dtype=np.int64), partial(add_leaf_counts, root), parts)
 
     @abstractmethod
-    def forest_counts(self, trees: PackedTrees, tree_of: np.ndarray | None) -> LeafCounts:
-        """Rows by leaf and class. On a cluster rows have no such order, and are told by their numbers.
+    def forest_counts(self, trees: PackedTrees, tree_of: np.ndarray | None) -> np.ndarray:
+        """Rows by leaf of a forest and class: int64, (n_leaves, n_classes).
+
+        On a cluster rows have no such order as below, and are told by their numbers.
 
         `tree_of[k]` is the tree that counts the k-th row *in order of values* (by the last feature first, then the one before
         it, ..., the target last: `row_order`), int64 of shape (n_rows,). None: every tree counts every row.
@@ -139,12 +140,6 @@ def add_forest_counts(trees: PackedTrees, found: np.ndarray, rows: EncodedDatase
     for tree in range(trees.n_trees) if parts is None else (parts,):
         leaf = trees.leaf_of(values, np.broadcast_to(trees.roots[tree], len(values)))
         found += np.bincount(leaf * found.shape[1] + rows.target, minlength=found.size).reshape(found.shape)
-
-
-def leaf_counts_of(found: np.ndarray) -> LeafCounts:
-    """Counts of shape (n_leaves, n_classes), of the leaves that hold a row."""
-    held = np.flatnonzero(found.any(axis=1))
-    return LeafCounts(len(found), held, found[held])
 
 
 def add_sums(measure: Measure, root: Node, part: int, found: np.ndarray, rows: EncodedDataset, parts: np.ndarray | None) -> None:
@@ -206,7 +201,7 @@ class ArrayRows(CountedRows):
         binned = _BINNED.of(rows, grid.key, lambda: _binned(rows, grid))
         return binned.root(_CACHES.of(rows, grid.key, NodeCache).use() if rows.caches_counts else None)
 
-    def forest_counts(self, trees: PackedTrees, tree_of: np.ndarray | None) -> LeafCounts:
+    def forest_counts(self, trees: PackedTrees, tree_of: np.ndarray | None) -> np.ndarray:
         """Rows by leaf and class."""
         data = self.data
         found = np.zeros((len(trees.leaves), data.n_classes), dtype=np.int64)
@@ -215,7 +210,7 @@ class ArrayRows(CountedRows):
             own[row_order(data)] = tree_of
         for here in slices(data.n_rows, data.n_features):
             add_forest_counts(trees, found, piece_of(data, here), None if own is None else own[here])
-        return leaf_counts_of(found)
+        return found
 
 
 def row_order(data: EncodedDataset) -> np.ndarray:

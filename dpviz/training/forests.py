@@ -25,7 +25,7 @@ from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.models.boxes import Boxes
 from dpviz.models.hashed_forest import HashedForest, leaves_reached
 from dpviz.models.packed_forest import LEAF, PackedForest, PackedTrees, values_of
-from dpviz.privacy.leaf_labels import LabelLeaves, LabelRule, LeafCounts
+from dpviz.privacy.leaf_labels import LabelLeaves, LabelRule
 from dpviz.privacy.source import NoiseSource
 from dpviz.privacy.uniform import SecretKeys, UniformChoice
 from dpviz.table.dataset import EncodedDataset
@@ -178,7 +178,7 @@ class ForestShape:
 
 def fit_packed(
     rows: CountedRows, shape: ForestShape, rule: LabelRule, source: NoiseSource
-) -> tuple[PackedForest, Event, LeafCounts]:
+) -> tuple[PackedForest, Event, np.ndarray]:
     """A forest of which every leaf is held and labelled, its event, and the exact counts behind its labels (private)."""
     splits = draw_trees(rows.schema, shape.n_trees, shape.depth, source)
     counts = rows.forest_counts(splits, trees_of_rows(rows.n_rows, shape.n_trees, source) if shape.disjoint else None)
@@ -188,7 +188,7 @@ def fit_packed(
 
 def fit_hashed(
     data: EncodedDataset, shape: ForestShape, rule: LabelRule, source: NoiseSource
-) -> tuple[HashedForest, Event, LeafCounts]:
+) -> tuple[HashedForest, Event, np.ndarray]:
     """The same for trees too large to hold: only leaves with rows are listed and counted."""
     keys = SecretKeys().choose(shape.n_trees + 1, source=source)
     keys, label_key = keys[:-1], int(keys[-1])
@@ -199,7 +199,7 @@ def fit_hashed(
         reached = [leaves_reached(data.schema, shape.depth, values, np.full(data.n_rows, key)) for key in keys]
         leaf, target = np.concatenate(reached), np.tile(target, shape.n_trees)
     leaves, place = np.unique(leaf, return_inverse=True)
-    counts = LeafCounts.of(place, target, len(leaves), data.n_classes)
+    counts = np.bincount(place * data.n_classes + target, minlength=len(leaves) * data.n_classes).reshape(len(leaves), -1)
     labels = LabelLeaves(rule).release(counts, source=source, part="leaf", level=shape.depth)
     model = HashedForest(data.schema, shape.depth, keys, leaves, labels.value, label_key)
     return model, shape.event(labels.event), counts

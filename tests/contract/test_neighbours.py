@@ -234,7 +234,7 @@ def _best(mechanism: Any, first: Any, second: Any, sign: float) -> tuple[Any, fl
         case LaplaceNoise():
             return _far(first, second, 1 / mechanism.scale, sign)
         case LabelLeaves():
-            ratios = sign * _log_ratio(mechanism.rule, first.dense(), second.dense())
+            ratios = sign * _log_ratio(mechanism.rule, first, second)
             return ratios.argmax(axis=1), float(ratios.max(axis=1).sum())
         case JointQuantiles():
             return _best_quantiles(mechanism, first, second, sign)

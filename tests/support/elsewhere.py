@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from dpviz.models.tree import Branch, Node
-from dpviz.privacy.leaf_labels import LeafCounts
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget
 from dpviz.training.counted_rows import CountedRows
@@ -75,16 +74,15 @@ class OneByOne(CountedRows):
     def _leaves(self, root: Node) -> list[int]:
         return [_leaf(root, [column[row] for column in self.data.columns], 0) for row in range(self.n_rows)]
 
-    def forest_counts(self, trees, tree_of) -> LeafCounts:
+    def forest_counts(self, trees, tree_of) -> np.ndarray:
         cells = [[*(float(column[row]) for column in self.data.columns), self.classes[row]] for row in range(self.n_rows)]
         order = sorted(range(self.n_rows), key=lambda row: [*reversed(cells[row][:-1]), cells[row][-1]])
-        leaves, classes = [], []
+        found = np.zeros((len(trees.leaves), self.n_classes), dtype=np.int64)
         for place, row in enumerate(order):
             for tree in range(trees.n_trees) if tree_of is None else [tree_of[place]]:
                 values = np.array([cells[row][:-1]])
-                leaves.append(int(trees.leaf_of(values, trees.roots[[tree]])[0]))
-                classes.append(self.classes[row])
-        return LeafCounts.of(np.array(leaves, dtype=int), np.array(classes, dtype=int), len(trees.leaves), self.n_classes)
+                found[int(trees.leaf_of(values, trees.roots[[tree]])[0]), self.classes[row]] += 1
+        return found
 
     def sums(self, measure, root, parts, part) -> np.ndarray:
         width = measure(self.data.target[:0], np.empty(0, dtype=np.int64)).shape[1]

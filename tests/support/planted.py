@@ -7,7 +7,7 @@ from dpviz.accounting.events import BoundedRange, Free, Parallel, PureDP, Sequen
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.learners import get_learner
 from dpviz.learners.native import pf_tree
-from dpviz.training.contract import fit_by_growing
+from dpviz.training.contract import FitByGrowing
 from dpviz.training.growing import INCLUDED, Label, Split
 
 #: pf-tree that grows from all rows, whatever else is asked: coins have their own tests.
@@ -19,7 +19,12 @@ GROWING = replace(
 
 def grower(prepare, name):
     """pf-tree with another `prepare`."""
-    return replace(GROWING, name=name, prepare=prepare, fit=fit_by_growing(prepare))
+    return replace(GROWING, name=name, fit=FitByGrowing(prepare))
+
+
+def whole(spec):
+    """The learner as one black box, which does not say how it grows a tree."""
+    return replace(spec, fit=lambda *given: spec.fit(*given))
 
 
 def _halved(event):

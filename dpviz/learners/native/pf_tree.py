@@ -32,7 +32,7 @@ from dpviz.privacy.source import NoiseSource, Released
 from dpviz.privacy.two_levels import DepthTwoTree, TwoLevelChoice
 from dpviz.table.candidates import CandidateGrid, multiscale_grid
 from dpviz.table.schema import ClassTarget, NumericTarget, Schema
-from dpviz.training.contract import LearnerSpec, always_claims, fit_by_growing, n_public_of
+from dpviz.training.contract import FitByGrowing, LearnerSpec, always_claims, n_public_of
 from dpviz.training.counted_rows import Rows, counter_of
 from dpviz.training.estimate.leaf_means import LEAF_SUMS, WINDOW_PART
 from dpviz.training.estimate.report import TEST
@@ -402,8 +402,7 @@ LEARNER = LearnerSpec(
     "split at private cuts, level by level.",
     citation="This project",
     plan=plan,
-    fit=fit_by_growing(prepare),
-    prepare=prepare,
+    fit=FitByGrowing(prepare),
     claim=always_claims(
         "this project, see the learner's file",
         "holds",

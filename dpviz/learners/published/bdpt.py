@@ -20,7 +20,7 @@ from dpviz.privacy.sensitivity import Sensitivity
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, Schema
-from dpviz.training.contract import LearnerSpec, always_claims, fit_by_growing
+from dpviz.training.contract import FitByGrowing, LearnerSpec, always_claims
 from dpviz.training.growing import STOPPING_DISCLOSURE, Label, TreeRecipe, stopping_event
 from dpviz.training.nodes import CountedNode
 from dpviz.training.params import NoParams, Settings
@@ -83,8 +83,7 @@ LEARNER = LearnerSpec(
     idea="One value against the rest, chosen by the exponential mechanism at a noisy sensitivity.",
     citation="Guan, Sun, Shi, Wu & Du 2020, Computers & Security 96",
     plan=plan,
-    fit=fit_by_growing(prepare),
-    prepare=prepare,
+    fit=FitByGrowing(prepare),
     claim=always_claims(
         "Guan et al. 2020",
         "violated",

@@ -18,7 +18,7 @@ from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.schema import Schema
 from dpviz.training.contract import FitOutput, LearnerSpec, always_claims
-from dpviz.training.counted_rows import Rows, counter_of, leaf_counts_of
+from dpviz.training.counted_rows import Rows, counter_of
 from dpviz.training.forests import draw_trees
 from dpviz.training.params import NoParams, Settings
 
@@ -38,7 +38,7 @@ def fit(data: Rows, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> 
     drawn = UnpackedTrees(splits, Leaf)[0]
     (counts,) = counter_of(data).leaf_counts(drawn.root, None, 1)
     rule = PermuteAndFlip(plan.of("leaf", plan.depth), COUNT)
-    labels = LabelLeaves(rule).release(leaf_counts_of(counts), source=source, part="leaf", level=plan.depth)
+    labels = LabelLeaves(rule).release(counts, source=source, part="leaf", level=plan.depth)
     left_to_right = iter(labels.value.tolist())
     tree = UnpackedTrees(splits, lambda number: Leaf(next(left_to_right)))[0]
     return FitOutput(tree, Sequential((Step(Free(), "node"), labels.event)))

@@ -18,7 +18,7 @@ from dpviz.privacy.sensitivity import Sensitivity
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
-from dpviz.training.contract import LearnerSpec, always_claims, fit_by_growing
+from dpviz.training.contract import FitByGrowing, LearnerSpec, always_claims
 from dpviz.training.growing import Label, TreeRecipe, stopping_event
 from dpviz.training.nodes import CountedNode
 from dpviz.training.params import NoParams, Settings
@@ -59,8 +59,7 @@ LEARNER = LearnerSpec(
     idea="Categories only; leaves labelled with smooth sensitivity.",
     citation="Xin, Yang, Wang & Huang 2019, ICASSP",
     plan=plan,
-    fit=fit_by_growing(prepare),
-    prepare=prepare,
+    fit=FitByGrowing(prepare),
     claim=always_claims(
         "Xin et al. 2019",
         "violated",

@@ -55,7 +55,7 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSou
     """Draw the trees and release the counts of their leaves."""
     shape = ForestShape(params.trees, plan.depth, disjoint=False)
     splits = draw_trees(data.schema, shape.n_trees, shape.depth, source)
-    counts = counter_of(data).forest_counts(splits, None).dense()
+    counts = counter_of(data).forest_counts(splits, None)
     noisy = GeometricNoise(plan.of("leaf", plan.depth)).release(counts, source=source, part="leaf", level=plan.depth)
     forest = PackedForest(splits, np.argmax(noisy.value, axis=1).astype(np.uint8), noisy.value.astype(np.int64))
     return FitOutput(forest, shape.event(noisy.event))

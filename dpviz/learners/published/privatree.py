@@ -29,7 +29,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
 from dpviz.training import growing
-from dpviz.training.contract import LearnerSpec, always_claims, fit_by_growing
+from dpviz.training.contract import FitByGrowing, LearnerSpec, always_claims
 from dpviz.training.growing import TreeRecipe
 from dpviz.training.noisy_histograms import NoisyHistogramGrower, least_gini_distribution, quantile_grid
 from dpviz.training.params import Settings, flag
@@ -149,8 +149,7 @@ LEARNER = LearnerSpec(
     idea="Noisy class histograms of every feature at every node; the least Gini impurity splits.",
     citation="Vos, Vos, Li, Erkin & Verwer 2023, arXiv 2305.15394",
     plan=plan,
-    fit=fit_by_growing(prepare),
-    prepare=prepare,
+    fit=FitByGrowing(prepare),
     claim=claim,
     Params=Params,
 )
@@ -160,8 +159,7 @@ LEARNER_STAR = LearnerSpec(
     idea="PrivaTree with exact quantiles: shows what private quantiles cost.",
     citation="Vos, Vos, Li, Erkin & Verwer 2023, arXiv 2305.15394",
     plan=plan_star,
-    fit=fit_by_growing(prepare_star),
-    prepare=prepare_star,
+    fit=FitByGrowing(prepare_star),
     claim=always_claims(
         "Vos et al. 2023, Table II",
         "violated",

@@ -27,7 +27,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.candidates import CandidateGrid, equal_width_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
-from dpviz.training.contract import LearnerSpec, fit_by_growing
+from dpviz.training.contract import FitByGrowing, LearnerSpec
 from dpviz.training.counted_rows import counter_of
 from dpviz.training.growing import UNPRICED, Decision, Label, Split, TreeRecipe, leaf_distribution
 from dpviz.training.nodes import CountedNode
@@ -153,8 +153,7 @@ LEARNER = LearnerSpec(
     idea="A noisy count and one private choice per node, on equal-width bins.",
     citation="Vos, Vos, Li, Erkin & Verwer, appendix of December 2024 to arXiv 2305.15394",
     plan=plan,
-    fit=fit_by_growing(prepare),
-    prepare=prepare,
+    fit=FitByGrowing(prepare),
     claim=claim,
     Params=Params,
 )

@@ -42,7 +42,7 @@ def grow(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSo
     order = np.argsort(part_of, kind="stable")
     ends = np.searchsorted(part_of[order], np.arange(1, params.trees))
     groups = (rows for rows in np.split(order, ends) if len(rows))
-    return Forest(data.schema, tuple(_tree(data, rows, plan) for rows in groups))
+    return Forest(data.schema, tuple(_tree(data, rows, plan) for rows in groups), are_disjoint=True)
 
 
 def _tree(data: EncodedDataset, rows: np.ndarray, plan: BudgetPlan) -> Tree:
@@ -74,5 +74,4 @@ LEARNER = reference_learner(
     idea="Many ordinary trees on disjoint rows vote; a prediction withstands half its lead in poisoned rows.",
     citation="Levine & Feizi 2021",
     Params=Params,
-    disjoint_voters=True,
 )

@@ -9,7 +9,6 @@ Source: Feldman & Zrnic 2021, Algorithm 3; Kirschte et al. 2023, Algorithm 7 and
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -23,48 +22,36 @@ BUDGET_UNITS = 2**40
 _LEVELS = 64
 
 
-@dataclass(frozen=True)
-class FilterTerms:
-    """What rows are charged: `rounds` rounds of full size at `noise_multiplier` use up the budget.
+def charges(cost: GaussianRounds, size: np.ndarray) -> np.ndarray:
+    """Units for one round of rows that contribute a share `size` in [0, 1] of the most a row can, int64, rounded up.
 
-    `order` is the Renyi order, `sampling` the probability with which rows are drawn.
+    So many rounds of full size as `cost` has use up the budget.
     """
-
-    noise_multiplier: float
-    sampling: float
-    order: float
-    rounds: int
-
-    @classmethod
-    def of(cls, cost: GaussianRounds) -> FilterTerms | None:
-        """Those of rounds with this cost; None where no row is filtered out."""
-        return None if cost.order is None else cls(cost.noise_multiplier, cost.sampling, cost.order, cost.rounds)
-
-    def charges(self, size: np.ndarray) -> np.ndarray:
-        """Units for one round of rows that contribute a share `size` in [0, 1] of the most a row can, int64, rounded up."""
-        if self.sampling >= 1:
-            return np.ceil(np.square(size) * (BUDGET_UNITS / self.rounds * (1 + 1e-12))).astype(np.int64)
-        return _charge_table(self)[np.ceil(size * _LEVELS * (1 - 1e-12)).astype(np.int64)]
+    if cost.sampling >= 1:
+        return np.ceil(np.square(size) * (BUDGET_UNITS / cost.rounds * (1 + 1e-12))).astype(np.int64)
+    return _charge_table(cost)[np.ceil(size * _LEVELS * (1 - 1e-12)).astype(np.int64)]
 
 
 @lru_cache(maxsize=64)
-def _charge_table(terms: FilterTerms) -> np.ndarray:
+def _charge_table(cost: GaussianRounds) -> np.ndarray:
     """Units for one round at each level of size, from 0 to full; int64.
 
     A smaller contribution loses no more than a larger one, so a level that the library cannot price (its sum does not converge at
     some orders) costs what the next one does.
     """
-    noise, full = terms.noise_multiplier, renyi_loss(terms.noise_multiplier, terms.sampling, terms.order) * terms.rounds
-    losses = [renyi_loss(noise * _LEVELS / level, terms.sampling, terms.order) for level in range(1, _LEVELS + 1)]
+    assert cost.order is not None
+    noise, sampling, order = cost.noise_multiplier, cost.sampling, cost.order
+    full = renyi_loss(noise, sampling, order) * cost.rounds
+    losses = [renyi_loss(noise * _LEVELS / level, sampling, order) for level in range(1, _LEVELS + 1)]
     priced = np.minimum.accumulate(losses[::-1])[::-1]
     return np.array([0, *(math.ceil(BUDGET_UNITS * loss / full) for loss in priced)], dtype=np.int64)
 
 
 class RowAccounts:
-    """The accounts of all rows, in the order of the data. Private."""
+    """The accounts of all rows, in the order of the data, of rounds with this cost. Private."""
 
-    def __init__(self, terms: FilterTerms, n_rows: int) -> None:
-        self.terms = terms
+    def __init__(self, cost: GaussianRounds, n_rows: int) -> None:
+        self.cost = cost
         self.spent = np.zeros(n_rows, dtype=np.int64)
         self.active = np.ones(n_rows, dtype=bool)
 
@@ -73,7 +60,7 @@ class RowAccounts:
 
         A row whose account would exceed the budget leaves and never returns.
         """
-        charge = self.terms.charges(size)
+        charge = charges(self.cost, size)
         self.active &= self.spent + charge <= BUDGET_UNITS
         self.spent += np.where(self.active, charge, 0)
         return self.active

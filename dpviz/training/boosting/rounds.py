@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from dpviz.accounting.events import GaussianRounds
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.packed_forest import PackedTrees, ranges
 from dpviz.privacy.gaussian import CONTRIBUTION_BITS, GaussianNoise, NoiseGrid, contributions
@@ -30,7 +31,7 @@ from dpviz.privacy.random_assignment import PoissonSample
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget
-from dpviz.training.boosting.filter import FilterTerms, RowAccounts
+from dpviz.training.boosting.filter import RowAccounts
 from dpviz.training.boosting.loss import Loss
 from dpviz.training.boosting.trees import BoostingTrees, FollowingTrees
 from dpviz.training.counted_rows import row_order
@@ -56,7 +57,7 @@ class Recipe:
     support_share: float  #: r1, in (0, 1)
     spread: float  #: How far noise may move a score over all rounds, in scores
     least_support: float  #: Rows added to every leaf's weight
-    filter: FilterTerms | None = None
+    filter: GaussianRounds | None = None  #: The cost of rounds in which every row has an account; None: no row has one
     #: Instead, noise on the leaf's exact value, scaled to the worst case however many rows the leaf holds (an ablation).
     static_noise: bool = False
     #: Instead of added rows and smoothing, a leaf's noisy weight is raised to `least_support`, as published; with static noise

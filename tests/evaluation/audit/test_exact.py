@@ -16,7 +16,7 @@ from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
 from dpviz.table.schema import NumericTarget, Schema
-from tests.support.planted import GROWING, LOOKS_AT_ALL_ROWS
+from tests.support.planted import GROWING, LOOKS_AT_ALL_ROWS, whole
 
 TINY = Universe((2,), depth=2, max_rows=3)
 CHOICE = PermuteAndFlip(1.0, COUNT)
@@ -167,7 +167,7 @@ def test_what_has_no_exact_law_is_refused_with_a_reason():
     approximate = replace(majority, claim=lambda *given: replace(majority.claim(*given), delta=1e-5))
     schema = Schema(TINY.schema.features, NumericTarget("y", 0, 1), n_public=3)
     for reason, asked in (
-        ("ways", lambda: laws_of(ask(replace(GROWING, prepare=None)), most_runs=1)),
+        ("ways", lambda: laws_of(ask(whole(GROWING)), most_runs=1)),
         ("cannot be listed", lambda: laws_of(ask("privatree", numbers), numbers)),
         ("cannot be listed", lambda: laws_of(ask("privatree-star", numbers), numbers)),
         ("only for two classes", lambda: laws_of(ask("privatree", three, grow_complete=True), three)),

@@ -12,7 +12,7 @@ import dpviz
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import Cancelled, DpvizError, NotEnumerable, UnknownName
-from dpviz.evaluation.audit.evidence import BoundLearner, exceeds, judge, spec_of, worst_of
+from dpviz.evaluation.audit.evidence import BoundLearner, exceeds, judge, worst_of
 from dpviz.evaluation.audit.exact import NodeLaws, Universe
 from dpviz.evaluation.audit.verify import (
     COUNTEREXAMPLES,
@@ -25,7 +25,7 @@ from dpviz.evaluation.audit.verify import (
 )
 from dpviz.privacy.source import Simulation
 from tests.support.audits import HOLDS
-from tests.support.planted import EXACT_LABELS, FREE, GROWING, HALF_NOISE, LOOKS_AT_ALL_ROWS, MODEST
+from tests.support.planted import EXACT_LABELS, FREE, GROWING, HALF_NOISE, LOOKS_AT_ALL_ROWS, MODEST, whole
 
 TINY = (
     Universe((2,), depth=1, max_rows=4),
@@ -48,11 +48,6 @@ slow, full = pytest.mark.slow, pytest.mark.verify
 def title(place):
     """Of a universe or a pair; an epsilon is its own."""
     return getattr(place, "title", None)
-
-
-def whole(name):
-    """The learner as one black box: `fit` is listed, not its steps."""
-    return replace(spec_of(name), prepare=None)
 
 
 # --- exact

@@ -20,7 +20,6 @@ from dpviz.models.boxes import split_features
 from dpviz.privacy.source import NoiseSource, drawn_by
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
-from dpviz.training.boosting.filter import FilterTerms
 from dpviz.training.boosting.loss import gradient_limit, initial_score, loss_of
 from dpviz.training.boosting.rounds import Recipe, Rounds
 from dpviz.training.boosting.trees import BoostingTrees, draw_boosting_trees
@@ -113,7 +112,7 @@ def recipe_of(schema: Schema, cost: GaussianRounds, params: Params) -> Recipe:
         support_share=params.support_share,
         spread=loss.spread,
         least_support=params.least_support,
-        filter=FilterTerms.of(cost),
+        filter=None if cost.order is None else cost,
         static_noise=params.static_noise,
         bounded=True,
     )
