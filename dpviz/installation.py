@@ -20,9 +20,9 @@ def lessons_only() -> bool:
     return bool(os.environ.get(LESSONS_ONLY))
 
 
-def manual(page: str = "index.html") -> Path:
-    """A page of the documentation. Raises DpvizError where it was not built: wheels have it, a clone after `make docs`."""
-    found = Path(__file__).with_name("manual") / page
+def manual() -> Path:
+    """First page of the documentation. Raises DpvizError where it was not built: wheels have it, a clone after `make docs`."""
+    found = Path(__file__).with_name("manual") / "index.html"
     if not found.is_file():
         raise DpvizError("The documentation was not built here.", where=str(found.parent), remedy="Run `make docs` in the clone.")
     return found

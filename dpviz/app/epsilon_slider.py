@@ -10,7 +10,6 @@ from pathlib import Path
 
 import streamlit as st
 
-from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.component import component, event_in
 from dpviz.app.widgets import keep_in_link
 from dpviz.results.wording import number_text
@@ -19,9 +18,7 @@ LEAST, MOST, FIRST = 1e-4, 100.0, 1.0
 _KEY = "epsilon"
 
 
-def epsilon_slider(
-    epsilon: float, steps: Sequence[float], *, key: str, on_epsilon: Callable[[], None], neighbours: str = NEIGHBOURS
-) -> None:
+def epsilon_slider(epsilon: float, steps: Sequence[float], *, key: str, on_epsilon: Callable[[], None], neighbours: str) -> None:
     """Show `epsilon`; the thumb stands at the closest of `steps`.
 
     `on_epsilon` is called when one was chosen; `event_in(key, "epsilon")` is its value. `neighbours`: whose epsilon it is.
@@ -35,7 +32,7 @@ _LIVE = """<div class="choice"><div class="head"><label><span class="name"></spa
 <input class="scale" type="range" min="0" step="1"></div>"""
 
 
-def live_slider(label: str, steps: Sequence[float], *, key: str, disabled: bool = False) -> None:
+def live_slider(label: str, steps: Sequence[float], *, key: str, disabled: bool) -> None:
     """A slider over `steps` that shows the session's `key`, and sets it while it is dragged: the page follows."""
     view = f"{key}-slider"
 

@@ -23,12 +23,9 @@ _LOOK = {
 }
 
 
-def guarantee_of(result: FitResult, *, released: bool = False) -> None:
-    """One line about the guarantee, and "why?", which opens the rest.
-
-    `released`: it comes from a released file. What a page has trained itself is not released, whatever its noise.
-    """
-    said = result_verdict(result, released=released)
+def guarantee_of(result: FitResult) -> None:
+    """One line about the guarantee, and "why?", which opens the rest. What a page has trained itself is not released."""
+    said = result_verdict(result, released=False)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=frame.GUARANTEE):
         data = guarantee_words(said) | {"pending": PENDING}
         component("dpviz_guarantee", Path(__file__))(key="guarantee", data=data)
@@ -42,7 +39,7 @@ def guarantee_of(result: FitResult, *, released: bool = False) -> None:
                 st.markdown("\n".join(f"- {line}" for line in disclosure_lines(result.disclosures)))
 
 
-def noise_line(result: FitResult, role: DataRole = DataRole.SIMULATED) -> None:
+def noise_line(result: FitResult, role: DataRole) -> None:
     """Simulation or release, in words; of private rows neither: they are released on the Publish page only."""
     if role is DataRole.PRIVATE:
         st.caption(":material/lock: Explored, not released: covered by no guarantee until it is released on the Publish page.")

@@ -142,7 +142,7 @@ def _compared(drawn: Resamples, request: FitRequest, loaded: Loaded) -> tuple[tu
     return tuple(scored(model, *parts) for model in drawn.models), lines
 
 
-def measured_screen(found: HeldOut | None, schema: Schema, report: TestReport | None = None) -> None:
+def measured_screen(found: HeldOut | None, schema: Schema, report: TestReport | None) -> None:
     """Every measure on held-out rows, none for private rows; and the private test result `report`."""
     if found is not None and found.confused is not None:
         with on_demand("Every measure on the held-out rows", icon=":material/table_rows:") as box:

@@ -86,7 +86,7 @@ def _of_unit(epsilon: float, unit: Unit) -> float:
     return unit.loss_of(PrivacyLoss(epsilon)).epsilon
 
 
-def asked_steps(plan: BudgetPlan, unit: Unit = ROW) -> tuple[SpendingStep, ...]:
+def asked_steps(plan: BudgetPlan, unit: Unit) -> tuple[SpendingStep, ...]:
     """What a plan asks of one unit, from top to bottom, as its paper counts.
 
     Each step as often as a row meets it, or once where that alone makes epsilon; of features in parallel the numeric ones.
@@ -102,7 +102,7 @@ def asked_steps(plan: BudgetPlan, unit: Unit = ROW) -> tuple[SpendingStep, ...]:
     )
 
 
-def level_title(level: int | None, depth: int, levels: int = 1) -> str:
+def level_title(level: int | None, depth: int, levels: int) -> str:
     """Where a step stands: as in "root and depth 1"; `levels` from `level` down."""
     if level is None:
         return "before the tree"

@@ -137,7 +137,7 @@ Axis = Literal["asked", "guesses"]
 _GUESSES = (50.1, 50.3, 51, 53, 60, 75, 100)
 
 
-def visible_points(curve: Curve, *, axis: Axis = "asked") -> tuple[tuple[float, Point], ...]:
+def visible_points(curve: Curve, *, axis: Axis) -> tuple[tuple[float, Point], ...]:
     """(x, point) of what can be drawn, by x; right guesses are counted from the 50 of a coin.
 
     A point whose place nothing bounds stands where the claim would put it.

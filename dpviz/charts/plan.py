@@ -185,7 +185,7 @@ def _guesses_cell(risk: AtRisk, place: float) -> dict[str, str]:
     return {f"right guesses of 100, {risk.unit.words}": "no bound" if math.isinf(hundredths) else rounded_up(hundredths, 1)}
 
 
-def held_fixed_text(request: FitRequest, along: Along | None, unit: Unit = ROW) -> str:
+def held_fixed_text(request: FitRequest, along: Along | None, unit: Unit) -> str:
     """What is held fixed, for the line above an answer."""
     settings = request.settings
     fixed = {
@@ -252,7 +252,7 @@ def consequence_sentences(
     return right + guess, risk_sentence(item, candidates, unit), _poison_sentence(item, found, above)
 
 
-def risk_sentence(item: Consequence, candidates: int, unit: Unit = ROW) -> str:
+def risk_sentence(item: Consequence, candidates: int, unit: Unit) -> str:
     """The attack model's bound by what the algorithm does, as guesses out of 100."""
     if not item.is_proved:
         return f"No ε is proved for this algorithm, so nothing limits what may be learned about {unit.words}."

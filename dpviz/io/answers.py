@@ -46,7 +46,7 @@ class Answers:
         return self.keys if isinstance(self.keys, list) else _texts_of(self.keys)
 
 
-def answers_to(model: Model, new: NewRows, key: str = "", keys: Any = None) -> tuple[Answers, str]:
+def answers_to(model: Model, new: NewRows, key: str, keys: Any) -> tuple[Answers, str]:
     """(what a model says about rows, why there are no probabilities; empty where there are or where it is a number)."""
     keys = [] if keys is None else keys
     if isinstance(model.schema.target, NumericTarget):
@@ -111,7 +111,7 @@ def _texts_of(keys: Any) -> list[Any]:
 # --- CSV
 
 
-def csv_parts(pieces: Iterable[Answers], *, guard: bool = False) -> Iterator[bytes]:
+def csv_parts(pieces: Iterable[Answers], *, guard: bool) -> Iterator[bytes]:
     """The answers as CSV, some rows at a time. `guard`: an apostrophe before what a spreadsheet might run."""
     for number, piece in enumerate(pieces):
         if number == 0:
@@ -204,6 +204,6 @@ def _arrow(piece: Answers) -> Any:
     return pa.table(columns, names=list(piece.header))
 
 
-def parts(ending: str, pieces: Iterable[Answers], *, guard: bool = False) -> Iterator[bytes]:
+def parts(ending: str, pieces: Iterable[Answers], *, guard: bool) -> Iterator[bytes]:
     """The answers in the form of a file with this ending: .parquet, else CSV; `guard` as in `csv_parts`."""
     return parquet_parts(pieces) if ending.lower() == ".parquet" else csv_parts(pieces, guard=guard)

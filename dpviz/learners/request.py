@@ -365,7 +365,7 @@ def rows_of(rows: Any, schema: Schema | None = None) -> Rows:
     return rows
 
 
-def encoded_in_memory(owner: str, rows: Any, schema: Schema | None = None) -> EncodedDataset:
+def encoded_in_memory(owner: str, rows: Any, schema: Schema | None) -> EncodedDataset:
     """As `rows_of`, of rows that are looked at more than once; raises ParameterError where they are counted elsewhere."""
     found = rows_of(rows, schema)
     if not isinstance(found, EncodedDataset):

@@ -172,11 +172,11 @@ class Tree:
             raise no_probabilities(self.kind)
         return np.array(shares)[self.leaf_of_rows(data)]
 
-    def leaf_of_rows(self, data: EncodedDataset, rows: np.ndarray | None = None) -> np.ndarray:
-        """The leaf that each row (or each row at the positions `rows`) reaches, int64, numbered from left to right. Private."""
+    def leaf_of_rows(self, data: EncodedDataset) -> np.ndarray:
+        """The leaf that each row reaches, int64, numbered from left to right. Private."""
         found, numbers = np.empty(data.n_rows, dtype=np.int64), count()
-        _fill(_with_leaves(self.root, lambda _: NumberLeaf(next(numbers))), data.columns, rows, found)
-        return found if rows is None else found[rows]
+        _fill(_with_leaves(self.root, lambda _: NumberLeaf(next(numbers))), data.columns, None, found)
+        return found
 
     def relabelled(self, costs: Sequence[Sequence[float]]) -> Tree:
         """The same shares with the labels of least expected cost; `costs[actual][said]`. Post-processing: costs no epsilon.

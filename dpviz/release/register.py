@@ -493,7 +493,7 @@ class Register:
             likely = sorted((-share, name) for name, share in shares.items() if share >= ALIKE)
             return tuple(self.data_set(name) for _, name in likely)
 
-    def knows_as_private(self, fingerprint: str, sums: TableSums | None = None) -> bool:
+    def knows_as_private(self, fingerprint: str, sums: TableSums | None) -> bool:
         """Whether these rows belong to a private data set, or were used as private ones."""
         with self.reading():
             found = self.data_set_of(fingerprint)

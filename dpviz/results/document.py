@@ -259,7 +259,7 @@ def document_text(
     learner: LearnerEntry,
     privacy: Statement,
     test_report: TestEntry | None,
-    booking: Booking | None = None,
+    booking: Booking | None,
 ) -> str:
     """The whole document as indented JSON text. A release without a booking says that no register counts it."""
     is_release = privacy.noise.source == "release"

@@ -83,11 +83,11 @@ class Column:
             self.__dict__["_coded"] = texts, _read_only(codes)
 
     @classmethod
-    def from_texts(cls, name: str, cells: Iterable[str], marks: Marks = Marks.UNKNOWN) -> Column:
+    def from_texts(cls, name: str, cells: Iterable[str]) -> Column:
         """Cells of text, as they are written; those of `MARKS` are missing."""
         found = Codes()
         codes = np.fromiter(map(found.__getitem__, cells), np.int32)
-        return cls(name, tuple(found.texts), codes.astype(narrowest(len(found.texts)), copy=False), marks=marks)
+        return cls(name, tuple(found.texts), codes.astype(narrowest(len(found.texts)), copy=False))
 
     @classmethod
     def from_places(cls, name: str, texts: Iterable[str], places: np.ndarray) -> Column:

@@ -147,7 +147,7 @@ def label_plan(
     epsilon: float,
     shape: ForestShape,
     notes: tuple[str, ...],
-    replaced: tuple[str, ...] = (),
+    replaced: tuple[str, ...],
     kind: type[Any] = PureDP,
     exact: bool = True,
 ) -> BudgetPlan:

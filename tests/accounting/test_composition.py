@@ -203,7 +203,7 @@ PLAN = BudgetPlan(
 def test_the_event_of_a_plan_is_what_a_row_may_meet():
     event = PLAN.event(shared=True)
     assert isinstance(event, RandomPartition)
-    assert (event.probabilities, event.shared) == (PLAN.probabilities, True)
+    assert (event.probabilities, event.shared, PLAN.event().shared) == (PLAN.probabilities, True, False)
     grown, sums, tested = event.events
     costs = [step.cost for _, step in walk(grown)]
     assert costs[:-1] == [BoundedRange(0.05)] * 4 + [PureDP(0.6), PureDP(0.2)]

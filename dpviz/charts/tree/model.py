@@ -11,7 +11,7 @@ from dpviz.models.tree import Branch, Tree, declared_precision, format_number, f
 from dpviz.table.schema import CategoricalFeature, NumericFeature, NumericTarget, Schema
 
 
-def score_name(schema: Schema, score: int = 0) -> str:
+def score_name(schema: Schema, score: int) -> str:
     """What a score is a score of."""
     if isinstance(schema.target, NumericTarget):
         return schema.target.name

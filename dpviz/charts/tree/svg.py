@@ -59,7 +59,7 @@ _DIFFERENCE = """.dp-tree .{n} .box{{stroke-width:2.5px}}
 
 
 @cache
-def tree_css(*, numbers: bool = False, pair: bool = False) -> str:
+def tree_css(*, numbers: bool, pair: bool = False) -> str:
     """The style sheet as text. Names start with `dp-` or are inside `.dp-tree`, so it can live in a page.
 
     `numbers` adds what leaves with numbers need, `pair` the colours of what differs between two trees.

@@ -50,7 +50,7 @@ def category_in(cell: Any, texts: tuple[Any, Any, Any], missing_as: str | None, 
 def date_in(cell: Any, texts: tuple[Any, Any, Any], missing_as: float | None, order: str, part: str, start: int) -> float | None:
     """The number of a date; `texts` are those of missing cells, `start` the day that counts as 0."""
     text = clean(text_of(cell))
-    if text in MARKS or category_in(cell, texts, None, "") is None:
+    if category_in(cell, texts, None, "") is None:
         return missing_as
     day = date_of(text, order)
     if day is None:
