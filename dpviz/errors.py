@@ -33,10 +33,13 @@ class DpvizError(Exception):
         File, row, column, field or parameter; empty when there is no such place.
     remedy : str
         What to do, one sentence.
+    code : str
+        Which of several kinds it is, for a program; empty where there is one.
     """
 
-    def __init__(self, what: str, *, where: str = "", remedy: str = "") -> None:
+    def __init__(self, what: str, *, where: str = "", remedy: str = "", code: str = "") -> None:
         self.what, self.where, self.remedy = what, where, remedy = _bounded(what), _bounded(where), _bounded(remedy)
+        self.code = code
         place = f"{where}: " if where else ""
         super().__init__(f"{place}{what} {remedy}".strip())
 
@@ -85,17 +88,19 @@ def _is_path(text: str) -> bool:
     return not _may_hold_rows(text) and not _BETWEEN_CELLS & set(name if folder and os.path.isdir(folder) else text)
 
 
-class TableError(DpvizError):
-    """A file is not a table dpviz can read. `code` names the kind; `row` (1 = header) is None when unknown."""
+#: The code where rows that a cluster kept are lost, which a fit answers by beginning anew.
+LOST_ROWS = "lost-rows"
+
+
+class TableError(DpvizError, ValueError, TypeError):
+    """A file, a frame, an array or a table in an engine cannot be read or used. It quotes no cell.
+
+    `code` names the kind; `row` (1 = header) is None when unknown. It is a ValueError and a TypeError, too, as scikit-learn asks.
+    """
 
     def __init__(self, code: str, what: str, *, row: int | None = None, remedy: str) -> None:
-        self.code = code
         self.row = row
-        super().__init__(what, where="" if row is None else f"row {row}", remedy=remedy)
-
-
-class RowsError(TableError, ValueError, TypeError):
-    """Rows of a frame or an array cannot be used: by scikit-learn's rules a ValueError or a TypeError. It quotes no cell."""
+        super().__init__(what, where="" if row is None else f"row {row}", remedy=remedy, code=code)
 
 
 class SchemaError(DpvizError):
@@ -128,43 +133,29 @@ class UnknownName(DpvizError):
         super().__init__(f"There is no {kind} called {called}.", remedy=hint)
 
 
-class UnfitLearner(DpvizError):
-    """A learner does not predict such a target, or needs more of rows than their counts. `fitting` lists learners that fit."""
+class UnsupportedError(DpvizError):
+    """A learner or a model cannot do this: predict such a target, count rows elsewhere, give probabilities or an exact
+    distribution, or be written in some form. `fitting` lists learners that fit.
+    """
 
     def __init__(self, what: str, *, remedy: str, fitting: Iterable[str] = ()) -> None:
         self.fitting = tuple(fitting)
         super().__init__(what, remedy=remedy)
 
 
-class UnsupportedModel(DpvizError):
-    """A model has no probabilities, cannot be written in a form, or what was written did not predict what it predicts."""
-
-
-def no_probabilities(kind: str) -> UnsupportedModel:
+def no_probabilities(kind: str) -> UnsupportedError:
     """The error of a `kind` of model that says which class, but not how likely each class is."""
-    return UnsupportedModel(
+    return UnsupportedError(
         f"This model ({kind}) predicts labels or numbers and holds no probabilities of classes.",
         remedy="Use predict, or train a learner whose models hold probabilities, such as 'pf-tree' on classes.",
     )
-
-
-class NotEnumerable(DpvizError):
-    """The exact distribution of a learner cannot be listed (unbounded or continuous noise without a distribution of its own)."""
 
 
 class DocumentError(DpvizError):
     """A JSON document is not one dpviz wrote, or is of an unknown version. `where` is the path inside it."""
 
 
-class CodedError(DpvizError):
-    """One of several kinds of an error; `code` says which."""
-
-    def __init__(self, code: str, what: str, *, where: str = "", remedy: str) -> None:
-        self.code = code
-        super().__init__(what, where=where, remedy=remedy)
-
-
-class RegisterError(CodedError):
+class RegisterError(DpvizError):
     """The release register cannot be used.
 
     `code` is the kind: locked, foreign, damaged, unreadable, full, open, lessons, newer, key, behind or changed.
@@ -199,19 +190,8 @@ class UnansweredRows(RefusedRelease):
     """
 
     def __init__(self, code: str, what: str, *, where: str, remedy: str, data_sets: Iterable[str] = ()) -> None:
-        self.code = code
         self.data_sets = tuple(data_sets)
-        super().__init__(what, where=where, remedy=remedy)
-
-
-#: The code where rows that a cluster kept are lost, which a fit answers by beginning anew.
-LOST_ROWS = "lost-rows"
-
-
-class EngineError(CodedError):
-    """A table in an engine cannot be used. `code`: address, password, table, order, persons, lost, failed, changed,
-    uncounted or LOST_ROWS.
-    """
+        super().__init__(what, where=where, remedy=remedy, code=code)
 
 
 class Cancelled(DpvizError):
@@ -235,7 +215,7 @@ _FAILURES = {
 }
 
 
-class FailedWork(CodedError):
+class FailedWork(DpvizError):
     """Work ended before it was done. `code`: workers (a process of it ended), memory, or internal (an error in dpviz itself).
 
     The words of an internal error are in no log: they could quote a cell.
@@ -243,7 +223,7 @@ class FailedWork(CodedError):
 
     def __init__(self, code: str) -> None:
         what, remedy = _FAILURES[code]
-        super().__init__(code, what, remedy=remedy)
+        super().__init__(what, remedy=remedy, code=code)
 
 
 class DpvizWarning(UserWarning):
@@ -266,28 +246,23 @@ class RepeatedSpendWarning(DpvizWarning):
     """Doing this to private rows spends epsilon once more."""
 
 
-class WithoutEffect(DpvizWarning):
-    """Something that was asked for changes nothing."""
-
-
-class ReplacedWarning(DpvizWarning):
-    """A public rule has put another value in the place of one that was asked for, or uses none."""
+class SettingWarning(DpvizWarning):
+    """A setting was not taken as it was given: it changes nothing, or a public rule has put another value in its place."""
 
 
 class FewRowsWarning(DpvizWarning):
-    """No row, or only a part of the rows, can be used. That it is said follows from the rows: it is as private as they are."""
-
-
-class UnansweredWarning(DpvizWarning):
-    """Many new rows have no answer."""
+    """No row, or only a part of the rows, can be used for a fit or has an answer. That it is said is as private as the rows."""
 
 
 _RENAMED = (
-    dict.fromkeys(("CannotCount", "WrongTask"), "UnfitLearner")
-    | dict.fromkeys(("NoProbabilities", "NotExported"), "UnsupportedModel")
+    dict.fromkeys(("CellTypeError", "EngineError", "RowsError"), "TableError")
+    | dict.fromkeys(("CannotCount", "NoProbabilities", "NotEnumerable", "NotExported"), "UnsupportedError")
+    | dict.fromkeys(("UnfitLearner", "UnsupportedModel", "WrongTask"), "UnsupportedError")
     | dict.fromkeys(("NotReleasable", "NotRowWise", "OverCap"), "RefusedRelease")
     | dict.fromkeys(("WorkersEnded", "OutOfMemory", "InternalError", "Unforeseen"), "FailedWork")
-    | {"CellTypeError": "RowsError", "MissingExtra": "DpvizError", "SpendsAgain": "RepeatedSpendWarning"}
+    | dict.fromkeys(("ReplacedWarning", "WithoutEffect"), "SettingWarning")
+    | {"CodedError": "DpvizError", "MissingExtra": "DpvizError"}
+    | {"SpendsAgain": "RepeatedSpendWarning", "UnansweredWarning": "FewRowsWarning"}
 )
 
 

@@ -33,8 +33,8 @@ from dpviz.errors import (
     PublicValuesWarning,
     ReadingWarning,
     RepeatedSpendWarning,
-    RowsError,
     SchemaError,
+    TableError,
     cells_stay_inside,
 )
 from dpviz.learners import DEFAULT, DEFAULT_OF_NUMBERS, FitRequest
@@ -62,18 +62,18 @@ _SAYS_NO_CELL = re.compile(
 )
 
 
-def _in_words(theirs: Exception) -> RowsError:
+def _in_words(theirs: Exception) -> TableError:
     """What scikit-learn, NumPy or a frame says about rows, as far as it quotes none of them."""
     said, remedy = str(theirs), "Give numbers, and texts where declared."
     if known := _SAYS_NO_CELL.match(said):
         remedy = "Reshape your data: one row per case, one column per feature." if "2D" in known[0] else ""
-        return RowsError("rows", f"{known[0].rstrip(':.')}.", remedy=remedy)
+        return TableError("rows", f"{known[0].rstrip(':.')}.", remedy=remedy)
     what = "X or y has cells that cannot be used here."
     if isinstance(theirs, TypeError) and "argument must be a string or a real number" in said:
         what = "A cell of X or y is of a kind that cannot be read: the argument must be a string or a real number."
     elif "could not convert" in said:
         what, remedy = "X has a cell that is not a number.", "Declare its column in `categories`, or leave it out."
-    return RowsError("cells", what, remedy=remedy)
+    return TableError("cells", what, remedy=remedy)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -202,7 +202,7 @@ class _PrivateEstimator:
         names = getattr(self, "feature_names_in_", schema.feature_names)
         if rows.shape[1] != len(names):
             what = f"X has {rows.shape[1]:,} columns without names, the schema {len(names):,} features."
-            raise RowsError("columns", what, remedy="Give a DataFrame, or the features in the order of the schema.")
+            raise TableError("columns", what, remedy="Give a DataFrame, or the features in the order of the schema.")
         if not hasattr(self, "feature_names_in_"):  # else scikit-learn says it
             _warn_of_order(names)
         return DataFrame(rows, columns=list(names))
@@ -234,7 +234,7 @@ class _PrivateEstimator:
             if error.field != "n_public":
                 raise
             if not data.n_rows:
-                raise RowsError("unused", few_usable(data), remedy="Give rows as they are declared, and n_public.") from None
+                raise TableError("unused", few_usable(data), remedy="Give rows as they are declared, and n_public.") from None
             counted = replace(data.schema, n_public=rounded_count(data.n_rows), read_from_data=("n_public",))
             data = replace(data, schema=counted)
         if request.seed is None and not self.accept_rows and request.releases(data.schema):
@@ -250,7 +250,7 @@ class _PrivateEstimator:
 
     @cells_stay_inside(_in_words)
     def _encoded(self, X: Any) -> EncodedDataset:
-        """Rows to be predicted; raises RowsError where the schema has no answer to one."""
+        """Rows to be predicted; raises TableError where the schema has no answer to one."""
         schema = replace(self.model_.schema, person=None)
         new = encode_new(self._table(self._frame(X), schema), schema)
         if not new.usable.all():
@@ -295,7 +295,7 @@ class _PrivateEstimator:
         if isinstance(place, (int, np.integer)) and 0 <= place < len(names):
             return int(place)
         what = f"There is no column {key!r:.80}; give the name or the position of one of {len(names)}."
-        raise RowsError("column", what, remedy=f"Known: {', '.join(names[:_MOST_NAMED])}.")
+        raise TableError("column", what, remedy=f"Known: {', '.join(names[:_MOST_NAMED])}.")
 
     def _features(self, frame: DataFrame) -> tuple[Feature, ...]:
         categories = {self._position(key): tuple(values) for key, values in (self.categories or {}).items()}
@@ -391,7 +391,7 @@ class PrivateTreeClassifier(_PrivateEstimator, ClassifierMixin, BaseEstimator):
         self._declared = tuple(np.unique(given).tolist() if self.classes is None else self.classes)
         if len(self._declared) < 2:
             what = "There is one class only; a classifier needs at least two."
-            raise RowsError("one-class", what, remedy="Declare `classes`.")
+            raise TableError("one-class", what, remedy="Declare `classes`.")
         return ClassTarget(name, tuple(map(text_of, self._declared)), () if self.classes is not None else ("classes",))
 
     def _cells_of_target(self, schema: Schema, given: np.ndarray) -> Any:
@@ -483,7 +483,7 @@ class _Labels:
     def read(self, given: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(the place of each cell's class, -1 where it says none; the classes as such a target has them).
 
-        Raises RowsError where y has other numbers for its classes.
+        Raises TableError where y has other numbers for its classes.
         """
         # NumPy makes complex numbers of a column where one cell is such a number
         cells = [cell.real if isinstance(cell, complex) and not cell.imag else cell for cell in given.tolist()]
@@ -499,7 +499,7 @@ class _Labels:
         if self.places_differ and place_only > class_only:
             what = f"y seems to number its classes from 0 to {len(self.classes) - 1}, but the classes are declared as others."
             remedy = "Voting, stacking, bagging and one-vs-rest do so: number them from 0 in y, too, and declare these numbers."
-            raise RowsError("places", what, remedy=remedy)
+            raise TableError("places", what, remedy=remedy)
         if place_only and class_only and not self.places_differ:
             what = "y has some whole numbers that are no class; they count as places in the sorted classes."
             warnings.warn(f"{what} Leave such rows out if they mean something else.", DpvizWarning, stacklevel=6)
@@ -557,12 +557,12 @@ def _with_numbers_for_truths(cells: Any, index: Any = None) -> Series:
 
 
 def _range_of(name: str, cells: Any) -> tuple[float, float]:
-    """Smallest and largest number; a range even where all are the same. Raises RowsError where there is none."""
+    """Smallest and largest number; a range even where all are the same. Raises TableError where there is none."""
     numbers = Column.from_values(name, cells).numbers()
     numbers = numbers[np.isfinite(numbers)]
     if not numbers.size:
         what = f"The column {name!r:.80} has a cell that is not a number."
-        raise RowsError("cells", what, remedy="Declare it in `categories`, or leave it out.")
+        raise TableError("cells", what, remedy="Declare it in `categories`, or leave it out.")
     low, high = float(numbers.min()), float(numbers.max())
     return low, high if high > low else low + max(1.0, abs(low))
 
@@ -588,6 +588,6 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(f"{name!r:.80}" for name in names[:_MOST_NAMED]) + more
 
 
-def _undeclared(column: str, remedy: str) -> RowsError:
+def _undeclared(column: str, remedy: str) -> TableError:
     what = f"The column {column!r:.80} has a value that is missing or not declared."
-    return RowsError("undeclared", what, remedy=remedy)
+    return TableError("undeclared", what, remedy=remedy)

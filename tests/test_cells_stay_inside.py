@@ -19,7 +19,7 @@ import pytest
 
 import dpviz
 from dpviz.__main__ import main
-from dpviz.errors import DpvizError, EngineError, TableError, cells_stay_inside
+from dpviz.errors import DpvizError, TableError, cells_stay_inside
 from dpviz.sklearn import PrivateTreeClassifier, PrivateTreeRegressor
 
 CANARY, NUMBER = "CANARY-Müller-4711", 4711.4711
@@ -322,7 +322,7 @@ def test_the_door_leaves_nothing_behind_an_error_and_lets_a_stop_through():
         error = fails(theirs)
         assert (error.__cause__, error.__context__) == (None, None)
     assert fails(ours) is ours
-    with pytest.raises(KeyboardInterrupt), cells_stay_inside(lambda _: EngineError("failed", "No.", remedy="")):
+    with pytest.raises(KeyboardInterrupt), cells_stay_inside(lambda _: TableError("failed", "No.", remedy="")):
         raise KeyboardInterrupt
 
 

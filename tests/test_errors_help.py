@@ -12,7 +12,7 @@ import pytest
 import dpviz
 from dpviz import errors
 from dpviz.app.background import Job
-from dpviz.errors import DocumentError, ParameterError, SchemaError, TableError, WithoutEffect
+from dpviz.errors import DocumentError, ParameterError, SchemaError, SettingWarning, TableError
 from dpviz.sklearn import PrivateTreeClassifier
 
 FRAME = pd.DataFrame({"age": [20 + k % 60 for k in range(300)], "rent": [k % 7 for k in range(300)]})
@@ -65,7 +65,7 @@ def test_an_automatic_delta_is_automatic_also_when_a_result_is_read_back(tmp_pat
     ids=["delta", "level_shares", "max_depth"],
 )
 def test_what_has_no_effect_says_so(learner, asked, says):
-    with pytest.warns(WithoutEffect, match=says):
+    with pytest.warns(SettingWarning, match=says):
         fitted(learner, **asked)
 
 
@@ -155,15 +155,18 @@ def with_wrong_rows():
 #: Class -> (how it is met, a word of what it says).
 MET = {
     "TableError": (lambda: dpviz.read_table(b"a,a\n1,2\n"), "same name"),
-    "RowsError": (lambda: private_estimator(bounds=None, cell="x"), "not a number"),
+    "TableError, frame": (lambda: private_estimator(bounds=None, cell="x"), "not a number"),
     "SchemaError": (lambda: dpviz.ClassTarget("y", ("a",)), "y: "),
     "ParameterError": (lambda: fitted(epsilon=0), "'epsilon' parameter of fit must be a number in"),
     "UnknownName": (lambda: fitted("pf-tre"), "Did you mean 'pf-tree'"),
-    "UnfitLearner": (lambda: on_numbers("majority"), "predicts classes, but the target 'rent' is declared as a number"),
-    "UnfitLearner, counts": (lambda: counted("s-gbdt-published"), "needs the rows themselves"),
-    "UnsupportedModel": (lambda: fitted("logistic").export("python"), "is no tree"),
-    "UnsupportedModel, chances": (lambda: on_numbers("dp-mean").predict_proba(FRAME), "holds no probabilities of classes"),
-    "NotEnumerable": (lambda: dpviz.verify("bdpt"), "by sampling"),
+    "UnsupportedError, target": (
+        lambda: on_numbers("majority"),
+        "but the target 'rent' is declared as a number",
+    ),
+    "UnsupportedError, counts": (lambda: counted("s-gbdt-published"), "needs the rows themselves"),
+    "UnsupportedError, form": (lambda: fitted("logistic").export("python"), "is no tree"),
+    "UnsupportedError, chances": (lambda: on_numbers("dp-mean").predict_proba(FRAME), "holds no probabilities of classes"),
+    "UnsupportedError, distribution": (lambda: dpviz.verify("bdpt"), "by sampling"),
     "DocumentError": (lambda: dpviz.model_from_json("[]"), "got a list"),
     "RegisterError": (not_a_register, "This file is not a release register"),
     "RefusedRelease": (lambda: booked(dpviz.propose_schema(FRAME)), "nothing that was read from the data"),
@@ -171,7 +174,10 @@ MET = {
     "RefusedRelease, rows": (part_of_the_rows, "Nothing can be released from these rows"),
     "RefusedRelease, cap": (twice, "is left of the cap of 1.5"),
     "UnansweredRows": (lambda: booked(add_rows=False), "not assigned"),
-    "EngineError": (lambda: dpviz.open_table("postgresql://me:secret@clinic/rows?table=t", SCHEMA), r"password(?!.*secret)"),
+    "TableError, engine": (
+        lambda: dpviz.open_table("postgresql://me:secret@clinic/rows?table=t", SCHEMA),
+        r"password(?!.*secret)",
+    ),
     "Cancelled": (lambda: dpviz.verify("majority", stop=lambda: True), "Stopped on request"),
     "FailedWork": (
         lambda: dpviz.sweep(["majority"], FRAME, schema=SCHEMA, epsilon=[1.0], folds=2, repeats=1, workers=KilledWorkers()),
@@ -183,13 +189,16 @@ MET = {
     "ReadingWarning": (lambda: dpviz.encode(b"age,rent,y\n30,2,yes\n30,2,n\xf6\n", SCHEMA), "not UTF-8"),
     "PublicValuesWarning": (lambda: private_estimator(bounds=None), "were read from the rows"),
     "RepeatedSpendWarning": (lambda: private_estimator().set_params(random_state=None).__sklearn_clone__(), "epsilon 1 again"),
-    "WithoutEffect": (lambda: fitted(delta=1e-6), "delta has no effect"),
-    "ReplacedWarning": (lambda: fitted("s-gbdt", epsilon=0.1, initial_share=0.1, delta=1e-6), "initial_share = 0.1 was replaced"),
+    "SettingWarning": (lambda: fitted(delta=1e-6), "delta has no effect"),
+    "SettingWarning, replaced": (
+        lambda: fitted("s-gbdt", epsilon=0.1, initial_share=0.1, delta=1e-6),
+        "initial_share = 0.1 was replaced",
+    ),
     "FewRowsWarning": (lambda: fitted(rows=with_wrong_rows()), "Fewer than 50% of the rows can be used"),
-    "UnansweredWarning": (lambda: fitted("cart").predict(with_wrong_rows()), "of the rows have no answer"),
+    "FewRowsWarning, answers": (lambda: fitted("cart").predict(with_wrong_rows()), "of the rows have no answer"),
 }
 #: Classes above others, which nothing raises.
-ABOVE = {"CodedError", "DpvizWarning"}
+ABOVE = {"DpvizWarning"}
 
 
 @pytest.mark.slow

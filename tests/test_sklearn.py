@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import dpviz
-from dpviz.errors import ParameterError, ReadingWarning, RefusedRelease, RepeatedSpendWarning, UnfitLearner, UnknownName
+from dpviz.errors import ParameterError, ReadingWarning, RefusedRelease, RepeatedSpendWarning, UnknownName, UnsupportedError
 from dpviz.sklearn import PrivateTreeClassifier, PrivateTreeRegressor, PublicValuesWarning
 
 
@@ -169,7 +169,7 @@ def test_what_cannot_be_used_is_refused_in_words():
         ({"classes": ["no"]}, ValueError, "There is one class only"),
         ({"classes": (0, "yes")}, ParameterError, "all texts, all numbers or all truth values"),
         ({"missing": "middle", "bounds": None}, ValueError, "'middle' with a schema, or with `bounds` and `classes` declared"),
-        ({"learner": "dp-mean"}, UnfitLearner, "predicts numbers"),
+        ({"learner": "dp-mean"}, UnsupportedError, "predicts numbers"),
         ({"learner": "pf-treee"}, UnknownName, "Did you mean 'pf-tree'"),
         ({"epsilon": -1}, ValueError, "'epsilon' parameter"),
         ({"learner": "privatree", "random_state": None}, RefusedRelease, "no exact sampler"),
@@ -177,7 +177,7 @@ def test_what_cannot_be_used_is_refused_in_words():
         X, y = rows()
         with pytest.raises(error, match=says):
             PrivateTreeClassifier(**{"random_state": 0, **DECLARED, **asked}).fit(X, y)
-    with pytest.raises(UnfitLearner):
+    with pytest.raises(UnsupportedError):
         PrivateTreeRegressor("majority", random_state=0).fit(*numbers())
 
 

@@ -30,7 +30,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import dpviz
-from dpviz.errors import DpvizWarning, FewRowsWarning, ReadingWarning, RefusedRelease, RowsError
+from dpviz.errors import DpvizWarning, FewRowsWarning, ReadingWarning, RefusedRelease, TableError
 from dpviz.sklearn import PrivateTreeClassifier
 
 N = 600
@@ -124,7 +124,7 @@ def test_cross_validation_and_searches_score_what_is_right(kind, by):
     for name, least in (SCORES | (OF_ONES if TWO[kind][1] == 1 else {})).items():
         assert cross_val_score(model, X, y, cv=3, scoring=name).min() > least, name
     if kind in PLACES_DIFFER:
-        with pytest.raises(RowsError, match="y seems to number its classes from 0 to 1"):
+        with pytest.raises(TableError, match="y seems to number its classes from 0 to 1"):
             cross_val_predict(model, X, y, cv=3, method="predict_proba")
     else:
         assert roc_auc_score(UP, cross_val_predict(model, X, y, cv=3, method="predict_proba")[:, 1]) > 0.9
@@ -167,7 +167,7 @@ def test_every_tool_is_right_for_all_labels_or_refuses(tool, by):
         model = estimator(None, "parameters") if by == "rows" else estimator(labels[::-1], by)
         try:
             made = TOOLS[tool](model, labels).fit(X, y)
-        except RowsError as refused:
+        except TableError as refused:
             refusals[kind] = str(refused)
             continue
         assert made.score(X, y) > 0.95, kind
@@ -188,7 +188,7 @@ def test_one_against_others_is_right_or_refused(tool, classes):
     for by in ("schema", "parameters"):
         made = tool(estimator(classes[::-1], by))
         if classes[0] == 1:
-            with pytest.raises(RowsError, match="number them from 0 in y, too, and declare these numbers"):
+            with pytest.raises(TableError, match="number them from 0 in y, too, and declare these numbers"):
                 made.fit(X, y)
         else:
             assert made.fit(X, y).score(X, y) > 0.9
@@ -388,10 +388,10 @@ def test_hardly_a_usable_row_is_a_warning_that_names_the_column_and_no_cell(kind
 @pytest.mark.parametrize("kind", SPOILED)
 def test_a_row_count_is_not_blamed_for_rows_that_cannot_be_used(kind):
     asked = BY["parameters"] | {"n_public": None}
-    with pytest.raises(RowsError, match=r"^No row is used\. Most are left out by '(y|age|ward)', which must be") as refused:
+    with pytest.raises(TableError, match=r"^No row is used\. Most are left out by '(y|age|ward)', which must be") as refused:
         PrivateTreeClassifier(random_state=0, **asked).fit(*SPOILED[kind])
     assert "n_public = 0" not in str(refused.value)
-    with pytest.raises(RowsError, match=r"^No row is used"):
+    with pytest.raises(TableError, match=r"^No row is used"):
         PrivateTreeClassifier(random_state=0, **asked).fit(AGES[:0], LABELS[:0])
 
 

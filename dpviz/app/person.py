@@ -16,7 +16,7 @@ from dpviz.app.tree_view import SELECTED
 from dpviz.app.widgets import on_demand
 from dpviz.charts.tree.text import path_in_words
 from dpviz.charts.wording import percent
-from dpviz.errors import UnsupportedModel
+from dpviz.errors import UnsupportedError
 from dpviz.models.base import Model, Voting
 from dpviz.models.new_rows import answers_of, probabilities_of
 from dpviz.models.tree import Branch, SubsetRule, ThresholdRule, Tree, declared_precision, format_value
@@ -162,7 +162,7 @@ def answer_sentence(model: Model, cells: Cells) -> str:
         return f"Predicted {schema.target.name}: {format_value(float(said))}."
     try:
         [shares] = probabilities_of(model, new)
-    except UnsupportedModel:
+    except UnsupportedError:
         return f"Predicted {schema.target.name}: {said}. This model holds no probabilities."
     what = "Shares of the votes" if isinstance(model, Voting) else "Probabilities"
     odds = ", ".join(f"{name} {percent(share)}" for name, share in zip(schema.classes, shares.tolist(), strict=True))

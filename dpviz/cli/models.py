@@ -16,7 +16,7 @@ from dpviz.cli import console
 from dpviz.cli.files import check_output, write_whole
 from dpviz.cli.options import READING, flag, option, output, shared, table_or_address
 from dpviz.cli.rows import open_rows, reading_of, require_plain, table_of
-from dpviz.errors import DpvizError, EngineError, place
+from dpviz.errors import DpvizError, TableError, place
 from dpviz.evaluation.comparison import METRICS, metrics_for
 from dpviz.evaluation.metrics import Answered, answered_by_leaf, classifier_answers, metric_intervals, metrics, recalls
 from dpviz.io.answers import Answers, answers_to, is_formula, keys_of, parts
@@ -180,7 +180,7 @@ def run_evaluate(args: Namespace) -> int:
     tree, is_number = as_tree(model), isinstance(model.schema.target, NumericTarget)
     if isinstance(args.data, str) and parse_address(args.data).engine == "spark" and (tree is None or is_number):
         what = "On a cluster only a tree of classes can be measured: for another model its rows would have to leave the cluster."
-        raise EngineError("uncounted", what, remedy="Export the rows as Parquet and evaluate on the file.")
+        raise TableError("uncounted", what, remedy="Export the rows as Parquet and evaluate on the file.")
     with open_rows(args, model.schema) as found:
         rows = found.rows.data if isinstance(found.rows, LocalRows) else found.rows
         if isinstance(rows, EncodedDataset):

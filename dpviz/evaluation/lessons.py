@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.errors import NotEnumerable
+from dpviz.errors import UnsupportedError
 from dpviz.evaluation.audit.evidence import AuditResult, BoundLearner, typical
 from dpviz.evaluation.audit.exact import Universe, node_distribution, outcome_of, published_part
 from dpviz.evaluation.audit.sources import Enumeration
@@ -332,11 +332,11 @@ class PoisonedStump:
 def poisoned_stump(train: EncodedDataset, test: EncodedDataset, epsilon: float) -> PoisonedStump:
     """List every tree of depth 1 the default learner can give, with its probability and its accuracy on clean test rows.
 
-    Raises NotEnumerable for a learner that does not label its leaves in the same choice, and where epsilon times the rows is so
-    large that unlikely trees round to impossible ones.
+    Raises UnsupportedError for a learner that does not label its leaves in the same choice, and where epsilon times the rows is
+    so large that unlikely trees round to impossible ones.
     """
     if epsilon * train.n_rows > MOST_EXPONENT:
-        raise NotEnumerable("Chances of unlikely trees round to 0 here.", remedy="Take fewer rows or a smaller epsilon.")
+        raise UnsupportedError("Chances of unlikely trees round to 0 here.", remedy="Take fewer rows or a smaller epsilon.")
     planned = BoundLearner.of(DEFAULT, train.schema, epsilon=epsilon, depth=1, leaves="labels")
     source = Enumeration()
     growth = planned.prepare(train, source)
@@ -352,5 +352,5 @@ def poisoned_stump(train: EncodedDataset, test: EncodedDataset, epsilon: float) 
 
 def _accuracy(root: object, test: EncodedDataset) -> float:
     if root is None:
-        raise NotEnumerable("The default learner labels its leaves in a choice of their own.", remedy="List it whole.")
+        raise UnsupportedError("The default learner labels its leaves in a choice of their own.", remedy="List it whole.")
     return score(Tree(test.schema, root), test)  # type: ignore[arg-type]

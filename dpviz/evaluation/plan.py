@@ -267,7 +267,7 @@ def plan_steps(
     """What is known about the least epsilon, fewest rows, or deepest tree that reaches a goal, ever more sharply.
 
     The last answer is complete unless the search was stopped.
-    Raises ParameterError, SchemaError, UnfitLearner or DpvizError for invalid arguments.
+    Raises ParameterError, SchemaError, UnsupportedError or DpvizError for invalid arguments.
 
     `world`: simulated or public rows.
     `seed`: repeatable; does not depend on `workers`. A draw has the same rows and noise at every place.

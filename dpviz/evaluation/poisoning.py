@@ -429,7 +429,7 @@ def certify(
 ) -> PoisoningTable:
     """Certify a learner on one or more splits.
 
-    Raises ParameterError, SchemaError, UnfitLearner or DpvizError for invalid arguments.
+    Raises ParameterError, SchemaError, UnsupportedError or DpvizError for invalid arguments.
 
     `splits`: sequence of (train, test); each is certified at beta / n_splits, then curves are averaged.
     `max_poisoned`: largest share of the training rows, or persons, that is added or removed, in [0, 1].

@@ -86,7 +86,7 @@ class SweepGrid:
         return 0.8 if self.folds == 1 else 1 - 1 / self.folds
 
     def require_plans(self, schema: Schema) -> None:
-        """Make every plan once, so that a learner that cannot run is reported first. Raises UnfitLearner, SchemaError."""
+        """Make every plan once, so that a learner that cannot run is reported first. Raises UnsupportedError, SchemaError."""
         part = schema.scaled(self.train_share)
         for name in self.learners:
             require_task(self.request(name, self.epsilons[0], self.max_depths[0]).spec, schema)

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from dpviz.accounting.claim import why_uncovered
-from dpviz.errors import UnfitLearner, UnknownName
+from dpviz.errors import UnknownName, UnsupportedError
 from dpviz.learners.native import pf_tree, s_gbdt
 from dpviz.learners.published import (
     bdpt,
@@ -97,20 +97,20 @@ def learners_for(schema: Schema) -> tuple[str, ...]:
 
 
 def require_task(spec: LearnerSpec, schema: Schema) -> None:
-    """Raise UnfitLearner when the learner does not predict this kind of target."""
+    """Raise UnsupportedError when the learner does not predict this kind of target."""
     if _kind(schema) not in spec.tasks:
         predicts, is_a = ("classes", "a number") if _kind(schema) == "number" else ("numbers", "classes")
         what = f"The learner {spec.name!r} predicts {predicts}, but the target {schema.target.name!r} is declared as {is_a}."
         fitting = learners_for(schema)
         named = f" ({', '.join(fitting[:4])}{', ...' if len(fitting) > 4 else ''})" if fitting else ""
         remedy = f"Choose a learner for this kind of target{named}, or declare the target differently."
-        raise UnfitLearner(what, remedy=remedy, fitting=fitting)
+        raise UnsupportedError(what, remedy=remedy, fitting=fitting)
 
 
 def require_counts(
     spec: LearnerSpec, data: Rows | Schema, test_share: float | None = None, *, most_rows: int | None = None
 ) -> None:
-    """Raise UnfitLearner where a learner, or its test, needs more of rows than their counts.
+    """Raise UnsupportedError where a learner, or its test, needs more of rows than their counts.
 
     Given the schema alone: of rows that are to be counted where they are, before any of them is read. So many fit into memory.
     """
@@ -122,7 +122,7 @@ def require_counts(
     if not spec.counts or (test_share and not spec.tests_itself):
         which = "A test of the learner" if spec.counts else "The learner"
         remedy = f"Choose a learner that needs only counts ({', '.join(able)})."
-        raise UnfitLearner(f"{which} {spec.name!r} needs the rows themselves, {memory}.", remedy=remedy, fitting=able)
+        raise UnsupportedError(f"{which} {spec.name!r} needs the rows themselves, {memory}.", remedy=remedy, fitting=able)
 
 
 def _kind(schema: Schema) -> str:

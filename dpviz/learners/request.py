@@ -21,13 +21,12 @@ from dpviz.accounting.risk import Risk
 from dpviz.errors import (
     LOST_ROWS,
     DpvizWarning,
-    EngineError,
     FewRowsWarning,
     ParameterError,
     PublicValuesWarning,
     RefusedRelease,
-    ReplacedWarning,
-    WithoutEffect,
+    SettingWarning,
+    TableError,
     no_exact_sampler,
     not_row_wise,
 )
@@ -179,7 +178,7 @@ class FitRequest:
             try:
                 grown = fit_with_test(spec, rows, plan, self.params, noise)
                 break
-            except EngineError as error:
+            except TableError as error:
                 if error.code != LOST_ROWS or not times_left:
                     raise
             noise = source or self._noise()  # nothing of the first times goes into anything
@@ -276,14 +275,14 @@ def fit(
         When seed is None and something that must be public was read from the rows, or is disclosed by the learner.
     FewRowsWarning
         When no row, or fewer than half of them, can be used. It is as private as the rows.
-    ReplacedWarning, WithoutEffect
+    SettingWarning
         When a public rule replaced a value that was asked for, or the value changes nothing.
 
     Raises
     ------
     UnknownName, ParameterError, SchemaError
         For what was asked.
-    UnfitLearner
+    UnsupportedError
         For another kind of target, or rows that are counted where they are, where the learner needs more than counts.
     RefusedRelease
         When seed is None and a mechanism of the learner has no exact sampler (no row was touched), or one row may have changed
@@ -326,17 +325,17 @@ def remarks(request: FitRequest, rows: Rows, *, accepted: bool = False) -> tuple
 def remarks_on_settings(request: FitRequest, schema: Schema) -> tuple[DpvizWarning, ...]:
     """What `remarks` says from public values alone. Raises what `FitRequest.plan` does."""
     asked, plan, spec = request.settings, request.plan(schema), request.spec
-    found: list[DpvizWarning] = [ReplacedWarning(sentence) for sentence in plan.replaced]
+    found: list[DpvizWarning] = [SettingWarning(sentence) for sentence in plan.replaced]
     if asked.delta and not plan.delta and spec.spends_epsilon:
-        found.append(WithoutEffect(f"delta has no effect: {request.learner!r} spends none."))
+        found.append(SettingWarning(f"delta has no effect: {request.learner!r} spends none."))
     if getattr(request.params, "level_shares", None) and len({share.level for share in plan.shares}) == 1:
         together = f"its {plan.depth} levels are chosen together" if plan.depth > 1 else "the tree has one level"
-        found.append(WithoutEffect(f"level_shares has no effect: {together}."))
+        found.append(SettingWarning(f"level_shares has no effect: {together}."))
     if asked.depth == "auto" and asked.max_depth > max(plan.depth, spec.default_max_depth) and spec.spends_epsilon:
         deepest = request.plan(replace(schema, n_public=_ANY_NUMBER)).depth  # by its rule, however many rows there are
         if deepest < asked.max_depth:
             what = f"max_depth = {asked.max_depth} has no effect: {request.learner!r} takes {deepest} levels at most by its rule."
-            found.append(WithoutEffect(f"{what} depth={asked.max_depth} fixes them."))
+            found.append(SettingWarning(f"{what} depth={asked.max_depth} fixes them."))
     return tuple(found)
 
 

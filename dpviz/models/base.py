@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from dpviz.errors import SchemaError, UnsupportedModel
+from dpviz.errors import SchemaError, UnsupportedError
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericTarget, Schema, Target
 from dpviz.table.strict_json import wrong
@@ -29,7 +29,7 @@ class Model(Protocol):
         """Class codes (or numbers) of shape (n_rows,), in the units of `data.target`."""
 
     def predict_proba(self, data: EncodedDataset) -> np.ndarray:
-        """Probability of every class: float64 of shape (n_rows, n_classes), rows sum to 1. Raises UnsupportedModel."""
+        """Probability of every class: float64 of shape (n_rows, n_classes), rows sum to 1. Raises UnsupportedError."""
 
 
 class OfArrays:
@@ -65,7 +65,7 @@ class Scored:
 
     @abstractmethod
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
-        """What scores mean: float64 of shape (n_rows, n_classes). Raises UnsupportedModel for a number."""
+        """What scores mean: float64 of shape (n_rows, n_classes). Raises UnsupportedError for a number."""
 
     def predict(self, data: EncodedDataset) -> np.ndarray:
         """Class codes of shape (n_rows,), uint8: the largest score, the lowest code among equals."""
@@ -145,7 +145,7 @@ def labels_and_probabilities(model: Model, data: EncodedDataset) -> tuple[np.nda
     labels = model.predict(data)
     try:
         return labels, model.predict_proba(data)
-    except UnsupportedModel:
+    except UnsupportedError:
         return labels, None
 
 
@@ -154,7 +154,7 @@ def holds_probabilities(model: Model) -> bool:
     nothing = tuple(np.zeros(0, dtype=np.uint8) for _ in model.schema.features)
     try:
         model.predict_proba(EncodedDataset(model.schema, nothing, np.zeros(0, dtype=np.uint8)))
-    except UnsupportedModel:
+    except UnsupportedError:
         return False
     return True
 

@@ -105,7 +105,7 @@ class BoostedTrees(OfPackedTrees, Scored):
         return super().predict(data)
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
-        """What scores mean (see `class_probabilities`), float64, (n_rows, n_classes). Raises UnsupportedModel for a number."""
+        """What scores mean (see `class_probabilities`), float64, (n_rows, n_classes). Raises UnsupportedError for a number."""
         if isinstance(self.schema.target, NumericTarget):
             raise no_probabilities(self.kind)
         return class_probabilities(scores)

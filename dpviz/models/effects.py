@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpviz.errors import UnsupportedModel
+from dpviz.errors import UnsupportedError
 from dpviz.models.base import Model
 from dpviz.models.tree import Branch, End, NumberLeaf, Tree, as_tree
 from dpviz.table.dataset import EncodedDataset
@@ -65,7 +65,7 @@ def _answers(model: Model, data: EncodedDataset) -> np.ndarray:
         return model.predict(data)[:, None]
     try:
         return model.predict_proba(data)
-    except UnsupportedModel:
+    except UnsupportedError:
         return np.eye(len(model.schema.classes))[model.predict(data)]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.errors import UnansweredWarning
+from dpviz.errors import FewRowsWarning
 from dpviz.models.base import Model
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import NewRows, encode_new
@@ -24,7 +24,7 @@ def answers(model: Model, rows: Any) -> np.ndarray:
     """Predictions for new rows; they need no target.
 
     Raises SchemaError where a feature of the model is not among the columns; TableError or ParameterError where what was given is
-    no table. Warns (UnansweredWarning) where at least 10% of the rows have no answer, and says why in shares; as private as they.
+    no table. Warns (FewRowsWarning) where at least 10% of the rows have no answer, and says why in shares; as private as they.
 
     `rows`: DataFrame, Arrow table, RawTable, encoded rows, or the path or bytes of a file. Every record after the header that is
     not blank is a row, also one whose cells in quotes span lines.
@@ -37,7 +37,7 @@ def answers(model: Model, rows: Any) -> np.ndarray:
 def probabilities(model: Model, rows: Any) -> np.ndarray:
     """Probability of every class: float64 of shape (n_rows, n_classes), not-a-number where `answers` has None.
 
-    Raises and warns as `answers` does, and raises UnsupportedModel for a model that holds none.
+    Raises and warns as `answers` does, and raises UnsupportedError for a model that holds none.
     """
     return probabilities_of(model, _encoded(model, rows))
 
@@ -104,5 +104,5 @@ def _encoded(model: Model, rows: Any) -> NewRows:
     unanswered.add(new)
     warn_of(new.unread, stacklevel=4)
     if unanswered.sentence:
-        warnings.warn(unanswered.sentence, UnansweredWarning, stacklevel=3)
+        warnings.warn(unanswered.sentence, FewRowsWarning, stacklevel=3)
     return new

@@ -164,7 +164,7 @@ class Tree:
     def predict_proba(self, data: EncodedDataset) -> np.ndarray:
         """Shares of the classes in each row's leaf: float64 of shape (n_rows, n_classes).
 
-        Raises UnsupportedModel when a leaf has no shares, SchemaError when the columns are not the tree's.
+        Raises UnsupportedError when a leaf has no shares, SchemaError when the columns are not the tree's.
         """
         require_same_columns(self.schema, data.schema)
         shares = [leaf.shares for leaf in self.leaves if isinstance(leaf, Leaf) and leaf.shares is not None]
@@ -181,7 +181,7 @@ class Tree:
     def relabelled(self, costs: Sequence[Sequence[float]]) -> Tree:
         """The same shares with the labels of least expected cost; `costs[actual][said]`. Post-processing: costs no epsilon.
 
-        Raises UnsupportedModel when a leaf has no shares, ParameterError unless `costs` is finite and of that shape.
+        Raises UnsupportedError when a leaf has no shares, ParameterError unless `costs` is finite and of that shape.
         """
         table, n_classes = np.array(costs, dtype=np.float64), len(self.schema.classes)
         if table.shape != (n_classes, n_classes) or not np.isfinite(table).all():

@@ -148,5 +148,5 @@ class LabelLeaves:
         return labels
 
     def probabilities(self, counts: np.ndarray) -> np.ndarray:
-        """Exact probabilities of all labels together; raises NotEnumerable for too many leaves."""
+        """Exact probabilities of all labels together; raises UnsupportedError for too many leaves."""
         return product_distribution(list(self.rule.probabilities(counts)), "Labels of leaves")

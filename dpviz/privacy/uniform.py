@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpviz.accounting.events import Free, Step
-from dpviz.errors import NotEnumerable
+from dpviz.errors import UnsupportedError
 from dpviz.privacy.source import NoiseSource, Released
 from dpviz.randomness import generator
 
@@ -21,10 +21,10 @@ MOST_LISTED = 200_000
 
 
 def product_distribution(distributions: list[np.ndarray], title: str) -> np.ndarray:
-    """Probabilities of all combinations of independent draws; the last draw varies fastest. Raises NotEnumerable for too many."""
+    """Probabilities of all combinations of independent draws, the last varying fastest. Raises UnsupportedError for too many."""
     if math.prod(map(len, distributions)) > MOST_LISTED:
         remedy = "Use fewer trees, fewer rows and a smaller depth, or audit it by sampling."
-        raise NotEnumerable(f"{title} at once have more than {MOST_LISTED:,} outcomes.", remedy=remedy)
+        raise UnsupportedError(f"{title} at once have more than {MOST_LISTED:,} outcomes.", remedy=remedy)
     return reduce(lambda joint, more: np.multiply.outer(joint, more).ravel(), distributions, np.ones(1))
 
 
@@ -61,7 +61,7 @@ class UniformChoice:
         return self.sample(counts, generator(None))
 
     def probabilities(self, counts: int | np.ndarray) -> np.ndarray:
-        """Exact probabilities, of all combinations where there are several counts; raises NotEnumerable for too many."""
+        """Exact probabilities, of all combinations where there are several counts; raises UnsupportedError for too many."""
         return product_distribution([np.full(count, 1 / count) for count in np.ravel(counts).tolist()], "Uniform choices")
 
 

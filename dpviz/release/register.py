@@ -107,7 +107,7 @@ class Register:
     def refusal(self, code: str) -> RegisterError:
         """The error of this kind."""
         what, remedy = _REFUSALS[code]
-        return RegisterError(code, what, where=place(self.path), remedy=remedy)
+        return RegisterError(what, where=place(self.path), remedy=remedy, code=code)
 
     def keyed(self, text: str) -> str:
         """HMAC-SHA256 under the register's key, hexadecimal (RFC 2104). Only inside `reading` or `writing`."""
@@ -321,7 +321,7 @@ class Register:
 
         Warns
         -----
-        ReplacedWarning, WithoutEffect
+        SettingWarning
             As `dpviz.fit`.
         """
         from dpviz.learners.request import rows_of, warn_of

@@ -139,7 +139,7 @@ def preview_terms(schema: Schema, request: FitRequest, *, explored: int | None =
     """The terms of a release. Uses no row. `together`: the rows of a person are held out together; see `FitRequest.risk`.
 
     Raises RefusedRelease when the learner is not private, its claim does not hold, a mechanism of it has no exact sampler, or a
-    value taken as public was read from the rows; UnfitLearner or SchemaError where it does not fit the schema.
+    value taken as public was read from the rows; UnsupportedError or SchemaError where it does not fit the schema.
     """
     spec = request.spec
     require_task(spec, schema)

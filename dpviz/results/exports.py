@@ -31,7 +31,7 @@ class Form:
     suffix: str
     media_type: str
     about: str  #: One sentence: what it is for, and how it reads missing cells
-    write: Callable[[Any], str]  #: From an `ExportInput`; raises UnsupportedModel
+    write: Callable[[Any], str]  #: From an `ExportInput`; raises UnsupportedError
     group: Literal["data", "code", "words", "picture"] = "code"
     language: str = "text"  #: For syntax colours in a preview
     order: int = 100  #: Where it stands among the others
@@ -66,7 +66,7 @@ def export(name: str, document: str, unit: Unit | None = None, key: str = "") ->
     `unit`: whom a register says a release protects; None where only the document knows. `key`: in SQL a column of the table that
     comes first, so that answers say whose they are.
 
-    Raises UnknownName; UnsupportedModel where the form cannot hold it; DocumentError.
+    Raises UnknownName; UnsupportedError where the form cannot hold it; DocumentError.
     """
     form, writing = form_called(name), offered("forms")[0]
     return str(writing.export(form, writing.ExportInput(document, unit, key)))

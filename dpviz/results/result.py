@@ -120,7 +120,7 @@ class FitResult:
         ------
         UnknownName
             There is no such form.
-        UnsupportedModel
+        UnsupportedError
             The form cannot hold this model.
         """
         return export(name, self.to_json())
@@ -176,7 +176,7 @@ class FitResult:
     def predict_proba(self, rows: Any) -> np.ndarray:
         """Probability of every class for new rows, shape (n_rows, n_classes); not-a-number where `predict` has no answer.
 
-        Raises UnsupportedModel for a model that holds none.
+        Raises UnsupportedError for a model that holds none.
         """
         return probabilities(self.model, rows)
 

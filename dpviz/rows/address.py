@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from dpviz.errors import EngineError
+from dpviz.errors import TableError
 
 _FORM = "Write postgresql://user@host/database?table=NAME, duckdb:///FOLDER/FILE?table=NAME or spark:///?table=NAME."
 _PASSWORD = "Leave it out: PostgreSQL's own files (~/.pgpass) and PG* variables, or Spark's own configuration, are used."
@@ -38,16 +38,16 @@ def is_address(text: str) -> bool:
 
 
 def parse_address(text: str) -> Address:
-    """The parts of an address. Raises EngineError, which does not quote it: it may hold a password."""
+    """The parts of an address. Raises TableError, which does not quote it: it may hold a password."""
     try:
         parts = urlsplit(text)
         port, password = parts.port, parts.password
         asked = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
     except ValueError:
-        raise EngineError("address", "This is not the address of a table.", remedy=_FORM) from None
+        raise TableError("address", "This is not the address of a table.", remedy=_FORM) from None
     engine, given = "postgresql" if parts.scheme == "postgres" else parts.scheme, {"table": ""} | dict(asked)
     if password is not None or any("pass" in name.lower() or "token" in name.lower() for name in given):
-        raise EngineError("password", "An address may not hold a password.", remedy=_PASSWORD)
+        raise TableError("password", "An address may not hold a password.", remedy=_PASSWORD)
     table = tuple(given["table"].split("."))
     user, host, path = unquote(parts.username or ""), parts.hostname or "", unquote(parts.path).removeprefix("/")
     has_place = bool(user or host or port)
@@ -64,7 +64,7 @@ def parse_address(text: str) -> Address:
     }
     for what, is_so in wrong.items():
         if is_so:
-            raise EngineError("address", what, remedy=_FORM)
+            raise TableError("address", what, remedy=_FORM)
     return Address(engine, table, given.get("order", ""), user, host, port, path)
 
 

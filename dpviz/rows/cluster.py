@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
-from dpviz.errors import LOST_ROWS, DpvizError, EngineError, cells_stay_inside
+from dpviz.errors import LOST_ROWS, DpvizError, TableError, cells_stay_inside
 from dpviz.io.options import ReadOptions
 from dpviz.io.tables.arrow import table_of_batch
 from dpviz.models.packed_forest import PackedTrees
@@ -91,7 +91,7 @@ class ClusterRows(SourceRows):
         super().__init__(schema, person, rows_per_person)
         if self.rows_per_person is not None and not hasattr(source, "partition_by"):
             what = "This source cannot keep at most so many rows of each person."
-            raise EngineError("persons", what, remedy="Keep that many in a view, and train on that.")
+            raise TableError("persons", what, remedy="Keep that many in a view, and train on that.")
         require_columns(source.names, self._encoding.wanted)
         self._source, self._kept, self._starts = source, source, dict[int, int]()
 
@@ -99,11 +99,11 @@ class ClusterRows(SourceRows):
         for times_left in reversed(range(_TIMES)):
             try:
                 return self._kept_of(encoding)
-            except EngineError as error:
+            except TableError as error:
                 if error.code != LOST_ROWS:
                     raise
                 if not times_left:
-                    raise EngineError("failed", error.what, remedy=error.remedy) from None
+                    raise TableError("failed", error.what, remedy=error.remedy) from None
         raise AssertionError
 
     def _kept_of(self, encoding: Encoding) -> tuple[np.ndarray, int]:
@@ -131,7 +131,7 @@ class ClusterRows(SourceRows):
         try:
             with _source_errors():
                 cells = self._kept.sum_batches(count)
-        except EngineError:
+        except TableError:
             self._is_lost = True
             raise
         found.reshape(-1)[cells.column("cell").to_numpy()] = cells.column("count").to_numpy()
@@ -168,7 +168,7 @@ def _source_errors() -> AbstractContextManager[None]:
 
     def in_words(error: Exception) -> DpvizError:
         what = f"The cluster lost rows that it kept, or could not do what was asked ({type(error).__name__})."
-        return EngineError(LOST_ROWS, what, remedy="Its own log says why. It may lack rights or memory.")
+        return TableError(LOST_ROWS, what, remedy="Its own log says why. It may lack rights or memory.")
 
     return cells_stay_inside(in_words)
 

@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from dpviz.errors import DpvizError, EngineError, SchemaError, cells_stay_inside, place
+from dpviz.errors import DpvizError, SchemaError, TableError, cells_stay_inside, place
 from dpviz.io.options import ReadOptions
 from dpviz.io.tables.arrow import POINTS, flat_columns, table_of_batch
 from dpviz.progress import Progress
@@ -48,7 +48,7 @@ class Database(ABC):
         return rows
 
     def schema(self, table: Sequence[str]) -> pa.Schema:
-        """Columns with their types; raises EngineError where there is no such table."""
+        """Columns with their types; raises TableError where there is no such table."""
         statement = f"SELECT * FROM {self._named(table)} LIMIT 0"
         with self.errors(is_table=True), self._asked(statement, 1) as (reader, _):
             found: pa.Schema = reader.schema
@@ -81,12 +81,12 @@ class Database(ABC):
         def in_words(error: Exception) -> DpvizError:
             if isinstance(error, self._lost):
                 what = f"The connection to {self.title} is lost, or could not be made."
-                return EngineError("lost", what, remedy="Check that it is running and accepts your login, then try again.")
+                return TableError("lost", what, remedy="Check that it is running and accepts your login, then try again.")
             if is_table:
                 what = "There is no such table or view, or it may not be read."
-                return EngineError("table", what, remedy="Give the name as the engine writes it, with its schema if need be.")
+                return TableError("table", what, remedy="Give the name as the engine writes it, with its schema if need be.")
             what = f"{self.title} could not do what was asked ({type(error).__name__})."
-            return EngineError("failed", what, remedy="Its own log says why. It may lack rights or memory.")
+            return TableError("failed", what, remedy="Its own log says why. It may lack rights or memory.")
 
         return cells_stay_inside(in_words)
 
@@ -108,9 +108,9 @@ def require_columns(names: Sequence[str], wanted: Iterable[str]) -> None:
 
 
 def checked_columns(schema: pa.Schema, wanted: Sequence[str] | None, order: str) -> list[str]:
-    """The columns that are wanted (None: all that can be read). Raises EngineError or SchemaError, before a row is read."""
+    """The columns that are wanted (None: all that can be read). Raises TableError or SchemaError, before a row is read."""
     if order and order not in schema.names:
-        raise EngineError("table", "The table has no column to number its rows by.", remedy="Name another one behind 'order='.")
+        raise TableError("table", "The table has no column to number its rows by.", remedy="Name another one behind 'order='.")
     readable = flat_columns(schema)
     columns = list(wanted or readable or schema.names)
     require_columns(schema.names, columns)
@@ -123,7 +123,7 @@ def checked_columns(schema: pa.Schema, wanted: Sequence[str] | None, order: str)
 
 
 def batches_at(database: Database, address: Address, wanted: Sequence[str]) -> Batches:
-    """A table, ready to be read. Raises EngineError or SchemaError."""
+    """A table, ready to be read. Raises TableError or SchemaError."""
     import pyarrow as pa
 
     schema = database.schema(address.table)
@@ -151,7 +151,7 @@ class DuckDB(Database):
         if not Path(path).is_file():
             what = f"There is no DuckDB file {place(path)!r}."
             remedy = "Give the path of a file; one that begins with / has four slashes: duckdb:////FOLDER/FILE?table=NAME."
-            raise EngineError("address", what, remedy=remedy)
+            raise TableError("address", what, remedy=remedy)
         names = ("enable_external_access", "autoinstall_known_extensions", "python_enable_replacements")
         settings = dict.fromkeys(names, "false") | {"temp_directory": "", "lock_configuration": "true"}
         with self.errors():
@@ -197,7 +197,7 @@ class PostgreSQL(Database):
             yield cursor.fetch_record_batch(), cursor.adbc_cancel
 
     def schema(self, table: Sequence[str]) -> pa.Schema:
-        """Columns with their types; raises EngineError where there is no such table."""
+        """Columns with their types; raises TableError where there is no such table."""
         import pyarrow as pa
 
         with self.errors(), self._base.cursor() as cursor:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpviz.errors import EngineError, TableError
+from dpviz.errors import TableError
 from dpviz.installation import require_extra
 from dpviz.io.options import ReadOptions
 from dpviz.learners.request import read_rows as encoded_rows
@@ -129,7 +129,7 @@ def open_table(address: str, schema: Schema, *, person: str | None = None, rows_
 
     Raises
     ------
-    EngineError
+    TableError
         The address is wrong or holds a password; the engine cannot be reached, or has no such table.
     SchemaError
         The table lacks a column, or a column's type cannot be read; or as in `encode`.
@@ -167,20 +167,20 @@ def _session(address: Address) -> Any:
 def read_rows(address: str, columns: Sequence[str]) -> Iterator[tuple[pa.Array, pa.RecordBatch]]:
     """(what the column named behind `order=` holds, the columns) of every row, in this column's order, some rows at a time.
 
-    Nothing is kept of the rows here. Raises EngineError, SchemaError or DpvizError: before a row is read, but for failures and
+    Nothing is kept of the rows here. Raises TableError, SchemaError or DpvizError: before a row is read, but for failures and
     for a key that is missing or stands in two rows.
     """
     found = parse_address(address)
     if not found.order:
         what = "A table in an engine has no lines, so a column must say which answer is whose."
-        raise EngineError("order", what, remedy="Name one that tells the rows apart, such as a key: &order=COLUMN.")
+        raise TableError("order", what, remedy="Name one that tells the rows apart, such as a key: &order=COLUMN.")
     wanted = tuple(dict.fromkeys((*columns, found.order)))
     last: list[object] = [None]
     for _, batch in read_columns(address, wanted=wanted):
         keys = batch.column(found.order).to_pylist()
         if any(key is None or key != key or key == before for before, key in zip(last + keys, keys, strict=False)):
             what = "A row has no key, or two rows have the same, so nobody could tell which answer is whose."
-            raise EngineError("order", what, remedy="Name a column that is different in every row: &order=COLUMN.")
+            raise TableError("order", what, remedy="Name a column that is different in every row: &order=COLUMN.")
         last = keys[-1:] or last
         yield batch.column(found.order), batch.select(list(columns))
 

@@ -12,7 +12,7 @@ from tempfile import TemporaryFile, gettempdir
 
 import numpy as np
 
-from dpviz.errors import DpvizError, EngineError
+from dpviz.errors import DpvizError, TableError
 from dpviz.io.limits import MAX_ROWS
 from dpviz.models.packed_forest import PackedTrees
 from dpviz.models.tree import Node
@@ -76,7 +76,7 @@ class SourceRows(CountedRows):
             if before is not None and (before[0].rows_kept != self._n_kept or _text(before[1]) != _text(sums)):
                 self.close()
                 what = "The table has changed since its rows were read first."
-                raise EngineError("changed", what, remedy="Open it again when nobody writes to it.")
+                raise TableError("changed", what, remedy="Open it again when nobody writes to it.")
             self._is_lost = False
         return self._encoding
 
@@ -85,7 +85,7 @@ class SourceRows(CountedRows):
         if parts is not None:
             if self._assigned is not None and self._assigned[0] is parts and self._assigned[1] is not encoding:
                 what = "Rows that were assigned at random were encoded again, and their numbers may be those of others by now."
-                raise EngineError("uncounted", what, remedy="Open the table again.")
+                raise TableError("uncounted", what, remedy="Open the table again.")
             self._assigned = parts, encoding
         return self._sum_records(found, add, parts)
 

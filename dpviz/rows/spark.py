@@ -75,7 +75,7 @@ def _streams(batches: Batches) -> Batches:
 def spark_rows(
     table: SparkTable, address: Address, schema: Schema, person: str | None, rows_per_person: int | None
 ) -> ClusterRows:
-    """Rows of a table. Raises EngineError or SchemaError."""
+    """Rows of a table. Raises TableError or SchemaError."""
     person = schema.person if person is None else person
     wanted = [*schema.feature_names, schema.target.name, *([] if person is None else [person])]
     columns = checked_columns(table.schema(address.table), wanted, address.order)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.errors import ParameterError, RowsError, SchemaError, cells_stay_inside, shown
+from dpviz.errors import ParameterError, SchemaError, TableError, cells_stay_inside, shown
 from dpviz.installation import offered, require_extra
 from dpviz.table.cells import Marks, clean
 from dpviz.table.columns import Column, is_flat
@@ -177,7 +177,7 @@ def in_this_form(rows: Any, names: Sequence[str] | None = None, by_record: bool 
         )
     import pyarrow as pa
 
-    with cells_stay_inside(lambda _: RowsError("cells", "This table cannot be read.", remedy="Give a DataFrame.")):
+    with cells_stay_inside(lambda _: TableError("cells", "This table cannot be read.", remedy="Give a DataFrame.")):
         table = rows if isinstance(rows, pa.Table) else pa.table(rows)
     return _of_columns(
         "The table", table.column_names, table.column, names, lambda place: is_flat(table.schema.field(place).type)
@@ -196,7 +196,7 @@ def _as_asked(found: Sequence[str], names: Sequence[str] | None) -> list[str]:
 
 
 def _chosen(source: str, found: list[str], names: Sequence[str] | None) -> dict[str, int]:
-    """Name -> place of the columns that are wanted; raises SchemaError for one that is not there, RowsError for two of a name."""
+    """Name -> place of the columns that are wanted; raises SchemaError for one that is missing, TableError for two of a name."""
     found = _as_asked(found, names)
     lacking = [name for name in names or () if name not in found]
     if lacking:
@@ -208,10 +208,10 @@ def _chosen(source: str, found: list[str], names: Sequence[str] | None) -> dict[
             if name in places:
                 called = "have the same name" if wanted is None else f"are called {name!r:.80}"
                 what = f"Columns {places[name] + 1:,} and {place + 1:,} {called}."
-                raise RowsError("names", what, remedy="Give every column a name of its own.")
+                raise TableError("names", what, remedy="Give every column a name of its own.")
             places[name] = place
     if not places and wanted is None:
-        raise RowsError("names", "There is no column.", remedy="Give a table with columns.")
+        raise TableError("names", "There is no column.", remedy="Give a table with columns.")
     return places
 
 
@@ -231,7 +231,7 @@ def _of_columns(
             # a column by its name where that is declared: without a header line it is a cell
             which = f"Column {place + 1}" if names is None else f"The column {name!r:.80}"
             what = f"{which} has cells that cannot be read."
-            error = RowsError("cells", what, remedy="Give it numbers, texts, dates or categories.")
+            error = TableError("cells", what, remedy="Give it numbers, texts, dates or categories.")
             with cells_stay_inside(lambda _, error=error: error):  # type: ignore[misc]
                 columns.append(Column.from_values(name, column(place)))
     return RawTable(tuple(columns), source, without_cells(others))

@@ -18,7 +18,7 @@ import numpy as np
 
 from dpviz.accounting.claim import Disclosure
 from dpviz.accounting.events import Event, Sequential
-from dpviz.errors import NotEnumerable
+from dpviz.errors import UnsupportedError
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
@@ -162,11 +162,11 @@ def least_gini_distribution(
     """Every split with its probability, and the mass cut off.
 
     `histogram`: shape (2 * n_features, 2), int64; exact class counts of two categories per feature. Private.
-    `n_bins`: categories of each feature; anything but 2 raises NotEnumerable.
+    `n_bins`: categories of each feature; anything but 2 raises UnsupportedError.
     `noise`: noise on each count.
     """
     if histogram.shape[1] != 2 or set(n_bins) != {2}:
-        raise NotEnumerable("The exact distribution is known only for two classes and features of two categories.")
+        raise UnsupportedError("The exact distribution is known only for two classes and features of two categories.")
     tables = [tuple(map(tuple, table)) for table in histogram.reshape(-1, 2, 2).tolist()]
     decisions: list[tuple[Decision, float]] = []
     for feature in range(len(tables)):

@@ -12,7 +12,7 @@ from hypothesis import given
 
 import dpviz
 from dpviz.charts.publish.report import Signed, report_html
-from dpviz.errors import SchemaError, UnsupportedModel
+from dpviz.errors import SchemaError, UnsupportedError
 from dpviz.io.exports.contract import ExportInput
 from dpviz.io.samples import load_sample
 from tests.support.examples import examples
@@ -45,7 +45,7 @@ def test_a_report_or_picture_shows_names_and_does_nothing(page: Any, tmp_path: P
     def check(name: str) -> None:
         try:
             text = written(name, form)
-        except (UnsupportedModel, SchemaError):  # there is no such name, or no such file
+        except (UnsupportedError, SchemaError):  # there is no such name, or no such file
             return
         assert shown(text) <= plain
 

@@ -25,7 +25,7 @@ from dpviz.results.exports import export_names, forms
 from dpviz.rows import text
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 
-pytestmark = pytest.mark.filterwarnings("ignore::dpviz.errors.UnansweredWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::dpviz.errors.FewRowsWarning")
 ODD = ["-100", "+1", "@u2", "=x", "=1+1", "004", "1e3", "7.0", " a", "b ", "NA", "null", "x,y", 'q"q', "=HYPERLINK(1)", "-1+1"]
 ODD += ["٣", "\u00a0"]
 

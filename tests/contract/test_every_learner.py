@@ -19,7 +19,7 @@ import pytest
 import dpviz
 from dpviz.accounting.events import Unbounded, walk
 from dpviz.accounting.guarantee import guarantee
-from dpviz.errors import DpvizError, ParameterError, SchemaError, UnfitLearner, UnknownName, UnsupportedModel
+from dpviz.errors import DpvizError, ParameterError, SchemaError, UnknownName, UnsupportedError
 from dpviz.evaluation.audit.evidence import typical
 from dpviz.learners import FitRequest, get_learner, learners_for
 from dpviz.models.document import BODIES, model_body
@@ -141,7 +141,7 @@ every_case = _asked(*SMALL, *FULL)
 every_small_case = _asked(*SMALL)
 every_task = _asked(*MIXED, *(case for case in FULL if case.kind == "mixed"))
 every_model = pytest.mark.parametrize("name", OF_EACH_MODEL)
-pytestmark = pytest.mark.filterwarnings("ignore:No individual filter:dpviz.errors.ReplacedWarning")  # at a small epsilon
+pytestmark = pytest.mark.filterwarnings("ignore:No individual filter:dpviz.errors.SettingWarning")  # at a small epsilon
 
 
 def assert_declared(predicted: np.ndarray, data: EncodedDataset) -> None:
@@ -188,7 +188,7 @@ def require_shares(result: FitResult, data: EncodedDataset) -> None:
     """Probabilities add up and agree with the prediction, or there are none."""
     try:
         shares = result.model.predict_proba(data)
-    except UnsupportedModel:
+    except UnsupportedError:
         return
     assert shares.shape == (data.n_rows, len(data.schema.classes))
     assert shares.min() >= 0
@@ -256,7 +256,7 @@ def test_ranges_that_are_extreme_and_features_that_are_constant_are_trained_on_o
 def test_a_target_of_the_other_kind_is_refused_by_name():
     for case in (case for case in MIXED if len(get_learner(case.learner).tasks) == 1):
         other = Case(case.learner, "number" if case.task == "classes" else "classes")
-        with pytest.raises(UnfitLearner) as problem:
+        with pytest.raises(UnsupportedError) as problem:
             case.fit(other.rows())
         assert problem.value.fitting == learners_for(other.schema())
         assert repr(case.learner) in str(problem.value)
@@ -508,7 +508,7 @@ def others_of(control: Control, usual: Any, n_classes: int) -> list[Any]:
     return [value for value in found if value != usual and control.accepts(value)]
 
 
-@pytest.mark.filterwarnings("ignore::dpviz.errors.ReplacedWarning")
+@pytest.mark.filterwarnings("ignore::dpviz.errors.SettingWarning")
 @pytest.mark.parametrize("name", EVERY)
 def test_no_parameter_is_ignored(name):
     """Each changes some model, at the same seed: a learner that does not pass one on trains as if nobody had asked."""

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpviz.errors import NotEnumerable
+from dpviz.errors import UnsupportedError
 from dpviz.evaluation.lessons import (
     N_ROWS,
     N_STEPS,
@@ -76,7 +76,7 @@ def test_the_law_of_a_stump_is_what_fits_give_and_its_bound_protects_the_last_ro
     assert poisoned_stump(*clinic, 0.01).protected == 0
     small, large = (poisoned_stump(*clinic, epsilon) for epsilon in (0.01, 1.0))
     assert np.array_equal(small.distribution[0], large.distribution[0])
-    with pytest.raises(NotEnumerable, match="round to 0"):
+    with pytest.raises(UnsupportedError, match="round to 0"):
         poisoned_stump(*clinic, 2.0)
 
 

@@ -13,7 +13,7 @@ from pandas.testing import assert_frame_equal
 from scipy import stats
 
 import dpviz
-from dpviz.errors import DpvizError, ParameterError, SchemaError, UnfitLearner
+from dpviz.errors import DpvizError, ParameterError, SchemaError, UnsupportedError
 from dpviz.evaluation import sweep as sweeping
 from dpviz.evaluation.comparison import curves, difference, majority_level, metrics_for, rows_at
 from dpviz.evaluation.metrics import OF_CLASSES, OF_NUMBERS, wilson
@@ -198,7 +198,7 @@ def test_a_grid_that_cannot_be_fitted_is_refused(change, parameter):
 @spread
 @one_and_two_workers
 def test_errors_arrive_whole_whoever_finds_them(data, workers):
-    with pytest.raises(UnfitLearner, match="'privatree' predicts classes, but the target 'rent'"):
+    with pytest.raises(UnsupportedError, match="'privatree' predicts classes, but the target 'rent'"):
         dpviz.sweep(["privatree"], rows_of_numbers(schema_of_numbers(), 20), epsilon=[1.0], workers=workers)
     with pytest.raises(ParameterError) as refused:  # too few rows for five folds, which only a worker finds out
         dpviz.sweep(["pf-tree"], rows(3), epsilon=[1.0], folds=5, repeats=1, workers=workers)

@@ -32,7 +32,7 @@ from pandas import DataFrame
 
 from dpviz.charts.publish.exports import SVG
 from dpviz.charts.tree.text import node_in_words
-from dpviz.errors import SchemaError, UnsupportedModel
+from dpviz.errors import SchemaError, UnsupportedError
 from dpviz.io.csv_text import csv_text, frame_csv
 from dpviz.io.exports import FORMS, contract
 from dpviz.io.exports.contract import ExportInput, require_fit, spelled
@@ -112,7 +112,7 @@ def said(model: Model, rows: Sequence[Row]) -> tuple[list[Any], np.ndarray | Non
         warnings.simplefilter("ignore")
         try:
             shares = None if isinstance(model.schema.target, NumericTarget) else probabilities(model, frame)
-        except UnsupportedModel:
+        except UnsupportedError:
             shares = None
         return answers(model, frame).tolist(), shares
 
@@ -125,7 +125,7 @@ def rows_for(given: ExportInput, n_rows: int, seed: int = 5) -> list[Row]:
     rng, schema = np.random.default_rng(seed), given.schema
     try:
         tests = [node.test for tree in given.function.trees for node in nodes(tree) if isinstance(node, Split)]
-    except UnsupportedModel:
+    except UnsupportedError:
         tests = []
     marks = {place: [test.mark for test in tests if test.feature == place][:40] for place in range(schema.n_features)}
     special = [list(special_cells(feature, marks[place])) for place, feature in enumerate(schema.features)]
@@ -347,7 +347,7 @@ TARGETS = {form.name: form for form in FORMS}
 def fits(form: Form, given: ExportInput) -> bool:
     try:
         require_fit(form, given)
-    except UnsupportedModel:
+    except UnsupportedError:
         return False
     return True
 
@@ -495,16 +495,16 @@ def test_thirty_columns_of_nine_hundred_categories_take_seconds(rng):
 @pytest.mark.slow
 def test_a_model_that_is_too_large_or_no_single_tree_is_refused_in_words():
     forest = exportable("jpw-forest", schema_with_stand_ins())
-    with pytest.raises(UnsupportedModel, match="shows a single tree; this model has many"):
+    with pytest.raises(UnsupportedError, match="shows a single tree; this model has many"):
         contract.export(TARGETS["rules"], forest)
-    with pytest.raises(UnsupportedModel, match=r"has [\d,]+ leaves; SQL for SQLite is offered up to 3"):
+    with pytest.raises(UnsupportedError, match=r"has [\d,]+ leaves; SQL for SQLite is offered up to 3"):
         contract.export(replace(TARGETS["sqlite"], most_ends=3), forest)
-    with pytest.raises(UnsupportedModel, match="is no tree"):
+    with pytest.raises(UnsupportedError, match="is no tree"):
         contract.export(TARGETS["python"], exportable("logistic", schema_with_stand_ins()))
     capitals = Schema((NumericFeature("Age", 0, 1), NumericFeature("age", 0, 1)), ClassTarget("y", ("a", "b")))
-    with pytest.raises(UnsupportedModel, match="cannot tell the columns 'Age' and 'age' apart"):
+    with pytest.raises(UnsupportedError, match="cannot tell the columns 'Age' and 'age' apart"):
         contract.export(TARGETS["sqlite"], document(Tree(capitals, Leaf(0))))
-    with pytest.raises(UnsupportedModel, match="name of an answer"):
+    with pytest.raises(UnsupportedError, match="name of an answer"):
         contract.export(TARGETS["sqlite"], ExportInput(document(Tree(capitals, Leaf(0))).text, key="P_A"))
 
 
@@ -580,7 +580,7 @@ def for_many_names(form: str, check: Callable[[str, str], None], count: int = 60
     def checked(name: str) -> bool:
         try:
             text = written(name, form)
-        except (UnsupportedModel, SchemaError):
+        except (UnsupportedError, SchemaError):
             return False
         check(name, text)
         return True

@@ -7,7 +7,7 @@ import pytest
 import dpviz
 from dpviz.accounting.events import BoundedRange, Parallel, PureDP, RandomPartition, Sequential, Step, placed_steps, walk
 from dpviz.accounting.ledger import Ledger, ledger_entries, ledger_from
-from dpviz.errors import DocumentError, DpvizError, UnsupportedModel
+from dpviz.errors import DocumentError, DpvizError, UnsupportedError
 from dpviz.io.exports.contract import ExportInput
 from dpviz.io.results import result_from_json
 from dpviz.learners import learner_names, registry
@@ -22,7 +22,7 @@ def test_a_result_read_back_is_written_the_same(name):
     result = fitted(name)
     try:
         text = result.to_json()
-    except UnsupportedModel:
+    except UnsupportedError:
         return
     again = result_from_json(text)
     assert again.to_json() == text

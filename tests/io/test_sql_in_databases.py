@@ -25,7 +25,7 @@ from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Numeric
 from tests.support.exports_models import document
 from tests.support.servers import ENGINES
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::dpviz.errors.UnansweredWarning")]
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::dpviz.errors.FewRowsWarning")]
 TABLE = "rows_to_predict"
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import dpviz
-from dpviz.errors import DpvizWarning, FewRowsWarning, ReadingWarning, ReplacedWarning, WithoutEffect
+from dpviz.errors import DpvizWarning, FewRowsWarning, ReadingWarning, SettingWarning
 from dpviz.learners import FitRequest, learner_names
 from dpviz.learners.request import few_usable, remarks, remarks_on_settings
 from dpviz.table.dataset import EncodedDataset
@@ -95,7 +95,7 @@ def test_what_a_rule_replaces_or_does_not_use_is_said_by_name_in_plan_and_warnin
         assert [str(one) for one in remarks_on_settings(request, schema_of(classes, n_rows))][: len(said)] == list(said)
         if n_rows == 100 and "trees" not in asked:
             heard = heard_of(name, rows(classes, n_rows), epsilon=epsilon, seed=0, **asked)
-            assert [str(one.message) for one in heard if one.category is ReplacedWarning] == list(said)
+            assert [str(one.message) for one in heard if one.category is SettingWarning] == list(said)
 
 
 def test_nothing_is_said_of_defaults():
@@ -111,7 +111,7 @@ def test_nothing_is_said_of_defaults():
 def test_remarks_are_warnings_of_dpviz_and_the_private_one_comes_first():
     data = dpviz.encode(frame(3), schema_of(2, 100))
     found = remarks(FitRequest.of("s-gbdt", epsilon=0.1, initial_share=0.1, delta=1e-6, seed=0), data)
-    assert [type(one) for one in found] == [FewRowsWarning, ReplacedWarning]
+    assert [type(one) for one in found] == [FewRowsWarning, SettingWarning]
     assert all(isinstance(one, DpvizWarning) for one in found)
-    assert [type(one) for one in remarks(FitRequest.of("majority", delta=1e-6), data, accepted=True)] == [WithoutEffect]
+    assert [type(one) for one in remarks(FitRequest.of("majority", delta=1e-6), data, accepted=True)] == [SettingWarning]
     assert remarks(FitRequest.of("majority"), replace(data, report=None)) == ()

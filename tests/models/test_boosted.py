@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from dpviz.errors import DocumentError, UnsupportedModel
+from dpviz.errors import DocumentError, UnsupportedError
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.document import BoostedBody, boosted_from, model_body
 from dpviz.table.dataset import EncodedDataset
@@ -76,7 +76,7 @@ def test_predictions_follow_the_kind_of_target() -> None:
     data, model = rows(), read()
     assert model.scores(data).min() < 0
     np.testing.assert_array_equal(model.predict(data), np.clip(model.scores(data), 0, 10))
-    with pytest.raises(UnsupportedModel):
+    with pytest.raises(UnsupportedError):
         model.predict_proba(data)
     data, model = rows(TWO), read(TWO, initial=-1.0)
     np.testing.assert_array_equal(model.predict(data) == 1, model.scores(data) > 0)

@@ -7,13 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpviz.errors import DpvizError, ParameterError, ReadingWarning, SchemaError, UnansweredWarning
+from dpviz.errors import DpvizError, FewRowsWarning, ParameterError, ReadingWarning, SchemaError
 from dpviz.io.tables.read import read_table
 from dpviz.models.new_rows import SHARES, answers, probabilities
 from dpviz.models.tree import Branch, Leaf, NumberLeaf, SubsetRule, ThresholdRule, Tree
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 
-pytestmark = pytest.mark.filterwarnings("ignore::dpviz.errors.UnansweredWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::dpviz.errors.FewRowsWarning")
 FEATURES = (
     NumericFeature("age", 18, 90, whole=True),
     CategoricalFeature("ward", ("north", "south"), unknown_as="south"),
@@ -111,13 +111,13 @@ def rows_without(ages: int, doses: int, n_rows: int = 200) -> pd.DataFrame:
     ],
 )
 def test_many_rows_without_an_answer_warn_in_shares_alone(asked, ages, doses, said):
-    with pytest.warns(UnansweredWarning, match=said) as caught:
+    with pytest.warns(FewRowsWarning, match=said) as caught:
         asked(TREE, rows_without(ages, doses))
-    (warning,) = (one for one in caught if one.category is UnansweredWarning)  # beside what cells could not be read
+    (warning,) = (one for one in caught if one.category is FewRowsWarning)  # beside what cells could not be read
     assert set(re.findall(r"\d+", str(warning.message))) <= set(map(str, SHARES))
     assert CANARY not in str(warning.message)
     assert warning.filename == __file__
-    with pytest.warns(UnansweredWarning, match=r"No row has an answer, most for broken lines \(at least 100%\)"):
+    with pytest.warns(FewRowsWarning, match=r"No row has an answer, most for broken lines \(at least 100%\)"):
         asked(TREE, b"age,ward,dose\n1,2\n3\n")
 
 

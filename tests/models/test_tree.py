@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpviz.errors import ParameterError, SchemaError, UnsupportedModel
+from dpviz.errors import ParameterError, SchemaError, UnsupportedError
 from dpviz.models.effects import feature_importances
 from dpviz.models.tree import (
     Branch,
@@ -125,7 +125,7 @@ def test_probabilities_are_the_shares_of_the_leaf_a_row_reaches_or_there_are_non
         Tree(SCHEMA, Leaf(0, (1, 2, 3))),
         Tree(SCHEMA, Branch(ThresholdRule(0, 1.0), Leaf(0), Leaf(1))),
     ]:
-        with pytest.raises(UnsupportedModel, match=rf"This model \({model.kind}\) .* holds no probabilities"):
+        with pytest.raises(UnsupportedError, match=rf"This model \({model.kind}\) .* holds no probabilities"):
             model.predict_proba(table(SCHEMA, 3))
 
 
@@ -137,7 +137,7 @@ def test_labels_of_least_expected_cost():
     assert [leaf.label for leaf in changed.leaves] == [2, 0]
     assert [(leaf.counts, leaf.shares) for leaf in changed.leaves] == [(leaf.counts, leaf.shares) for leaf in tree.leaves]
     assert tree.relabelled(1 - np.eye(3)) == tree
-    with pytest.raises(UnsupportedModel):
+    with pytest.raises(UnsupportedError):
         Tree(SCHEMA, Branch(rule, Leaf(0), Leaf(1))).relabelled(missed_last)
     with pytest.raises(ParameterError, match="must be 3 rows of 3 finite numbers"):
         tree.relabelled([[0, 1], [1, 0]])

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpviz.app import audit as audit_results
 from dpviz.app import widgets
-from dpviz.errors import Cancelled, NotEnumerable
+from dpviz.errors import Cancelled, UnsupportedError
 from dpviz.evaluation.audit.evidence import AuditResult
 from dpviz.evaluation.audit.verdicts import StoredRun, run_to_json, stored_run
 from dpviz.learners import get_learner, learner_names
@@ -193,7 +193,7 @@ def test_a_search_replaces_the_stored_line_of_its_settings_and_nothing_that_is_p
     test.select_slider(key="audit-epsilon").set_value(0.1).run()
     assert "Stale for ε = 0.1" in texts(test)
     test = page(**chosen(VIOLATED), universe="2", epsilon="0.1")
-    held["found"] = NotEnumerable("It cannot be listed.", remedy="Search elsewhere.")
+    held["found"] = UnsupportedError("It cannot be listed.", remedy="Search elsewhere.")
     finish(search(test))
     assert "It cannot be listed." in shown(test)
     asked = held["asked"]

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 import dpviz
 from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.errors import UnsupportedModel
+from dpviz.errors import UnsupportedError
 from dpviz.release import files
 from dpviz.table.role import DataRole
 from tests.support.pages import PAGES, in_use, said_in_boxes, shown, texts, unfolded, whole_app
@@ -112,7 +112,7 @@ def test_a_register_that_is_not_as_it_was_written_is_said_in_red_and_an_empty_on
 @pytest.mark.parametrize("is_refused", [False, True])
 def test_the_report_of_a_release_is_offered_with_its_author_unless_it_cannot_be_written(monkeypatch, book, is_refused):
     def refuse(form, given):
-        raise UnsupportedModel("The report does not predict as the model does.", remedy="-")
+        raise UnsupportedError("The report does not predict as the model does.", remedy="-")
 
     if is_refused:
         monkeypatch.setattr("dpviz.charts.publish.exports.export", refuse)

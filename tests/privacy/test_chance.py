@@ -8,7 +8,7 @@ from scipy import stats
 from scipy.stats import kstest
 
 from dpviz.accounting.events import PureDP, RandomPartition, Step
-from dpviz.errors import NotEnumerable
+from dpviz.errors import UnsupportedError
 from dpviz.privacy.random_assignment import RandomAssignment
 from dpviz.privacy.source import ExactNoise, Simulation
 from dpviz.privacy.uniform import SecretKeys, UniformChoice, UniformPoint, product_distribution
@@ -92,7 +92,7 @@ def test_independent_draws_together_have_the_product_of_their_probabilities_or_a
     first, second = np.array([0.25, 0.75]), np.array([0.5, 0.125, 0.375])
     joint = product_distribution([first, second], "Draws")
     assert joint.tolist() == [a * b for a in first for b in second]  # the last varies fastest
-    with pytest.raises(NotEnumerable, match="Draws at once have more than 200,000 outcomes"):
+    with pytest.raises(UnsupportedError, match="Draws at once have more than 200,000 outcomes"):
         product_distribution([np.full(100, 0.01)] * 3, "Draws")
 
 

@@ -13,7 +13,7 @@ import pytest
 import dpviz
 from dpviz.accounting.events import ApproximateDP, Step
 from dpviz.accounting.ledger import Ledger
-from dpviz.errors import DpvizError, RefusedRelease, RegisterError, UnfitLearner
+from dpviz.errors import DpvizError, RefusedRelease, RegisterError, UnsupportedError
 from dpviz.learners import FitRequest
 from dpviz.release import register as books
 from dpviz.release import release as module
@@ -98,7 +98,7 @@ def test_only_a_learner_whose_claim_holds_and_whose_noise_is_exact_is_released(r
     data = small_rows()
     try:
         result = dpviz.fit(name, data, seed=0, **asked.arguments)
-    except UnfitLearner:
+    except UnsupportedError:
         data = small_numbers()
         register.assign(data.fingerprint, "rows")
         result = dpviz.fit(name, data, seed=0, **asked.arguments)

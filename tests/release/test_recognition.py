@@ -246,7 +246,7 @@ def test_keywords_are_checked_and_a_seed_is_refused(register):
 
 
 def test_a_release_warns_of_what_a_rule_replaced(register):
-    with pytest.warns(dpviz.errors.WithoutEffect, match="delta has no effect"):
+    with pytest.warns(dpviz.errors.SettingWarning, match="delta has no effect"):
         register.release("one", "majority", FRAME, schema=schema(), add_rows=True, epsilon=0.1, delta=1e-6)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import dpviz
 from dpviz.__main__ import main
-from dpviz.errors import EngineError
+from dpviz.errors import TableError
 from dpviz.rows.address import Address, is_address, parse_address
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 
@@ -43,10 +43,10 @@ def test_what_is_no_address_is_refused_and_names_of_files_are_none() -> None:
         *("postgresql://host/db?table=t#u", "mysql://host/db?table=t", "duckdb://host/file?table=t", "duckdb:///?table=t"),
         *("spark://host:7077/?table=t", "spark:///somewhere?table=t"),
     ):
-        with pytest.raises(EngineError) as refused:
+        with pytest.raises(TableError) as refused:
             parse_address(text)
         assert (refused.value.code, bool(refused.value.remedy)) == ("address", True), text
-    with pytest.raises(EngineError, match="must name one table"):
+    with pytest.raises(TableError, match="must name one table"):
         parse_address("postgresql://host/db")
     files = ("data.csv", "C:\\data.csv", "https://example.org/data.csv", "postgresql", "folder/duckdb:x")
     assert not any(map(is_address, files))
@@ -63,7 +63,7 @@ def test_what_is_no_address_is_refused_and_names_of_files_are_none() -> None:
     ],
 )
 def test_a_password_is_refused_and_not_repeated(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(EngineError) as refused:
+    with pytest.raises(TableError) as refused:
         parse_address(text)
     assert refused.value.code == "password"
     assert SECRET not in str(refused.value)

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import dpviz
-from dpviz.errors import EngineError, UnfitLearner
+from dpviz.errors import TableError, UnsupportedError
 from dpviz.models.packed_forest import values_of
 from dpviz.privacy.source import Simulation
 from dpviz.rows.cluster import CELLS, KEPT, WHOSE, ClusterRows, PartFunction, together
@@ -93,7 +93,7 @@ def test_another_engine_gives_the_tree_of_memory() -> None:
         for seed in range(3):
             assert document("pf-tree", found, seed) == document("pf-tree", data, seed)
         np.testing.assert_array_equal(found.class_counts(), data.class_counts())
-    with pytest.raises(EngineError, match="rows of each person"):
+    with pytest.raises(TableError, match="rows of each person"):
         ClusterRows(source(parts, rows.column_names), schema, "id", 1)
 
 
@@ -179,7 +179,7 @@ def test_what_is_lost_again_and_again_is_an_error_that_quotes_nothing() -> None:
             if next(steps) >= first:
                 raise MemoryError(CANARY)
 
-        with pytest.raises(EngineError, match="lost rows that it kept") as lost, opened(table(), strike) as found:
+        with pytest.raises(TableError, match="lost rows that it kept") as lost, opened(table(), strike) as found:
             document("pf-tree", found)
         assert CANARY not in f"{lost.value} {lost.value.__cause__} {lost.value.__context__}"
         assert Parts.kept == 0
@@ -197,7 +197,7 @@ def test_a_table_that_changed_when_rows_are_lost_is_an_error() -> None:
 
         assert found.n_rows
         found._kept.befalls = change
-        with pytest.raises(EngineError, match="has changed since"):
+        with pytest.raises(TableError, match="has changed since"):
             document("pf-tree", found)
 
 
@@ -221,5 +221,5 @@ def test_forests_are_counted_and_each_row_is_in_one_tree() -> None:
             np.add.at(expected, (leaf, data.target), 1)
             np.testing.assert_array_equal(counts, expected)
     needs = r"needs the rows themselves, in memory, where at most [\d,]+ fit"
-    with pytest.raises(UnfitLearner, match=needs), opened(table()) as found:
+    with pytest.raises(UnsupportedError, match=needs), opened(table()) as found:
         document("s-gbdt-published", found)

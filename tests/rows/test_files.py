@@ -16,7 +16,7 @@ import pytest
 from pyarrow import csv, feather, parquet
 
 import dpviz
-from dpviz.errors import Cancelled, DpvizError, SchemaError, TableError, UnfitLearner
+from dpviz.errors import Cancelled, DpvizError, SchemaError, TableError, UnsupportedError
 from dpviz.io import worker
 from dpviz.io.options import ReadOptions
 from dpviz.randomness import generator
@@ -113,7 +113,7 @@ def test_pieces_are_the_whole_to_the_last_bit(kind, n_rows, tmp_path):
                 dpviz.fit(name, data, **{"epsilon": 1.0, "max_depth": 3, "seed": 4} | given) for data in (whole, large)
             )
             assert here.to_json() == there.to_json(), name
-        with pytest.raises(UnfitLearner, match="s-gbdt"):
+        with pytest.raises(UnsupportedError, match="s-gbdt"):
             dpviz.fit("s-gbdt", large, epsilon=1.0, seed=1)
     whole = in_memory(rows, tmp_path, kind, NUMBERS)
     with dpviz.encode_large(path, NUMBERS, progress=shares.append) as large:

@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 import dpviz
 from dpviz.__main__ import main
-from dpviz.errors import EngineError
+from dpviz.errors import TableError
 from dpviz.rows.opening import read_rows
 from dpviz.table.schema import Schema
 from tests.support.nasty_cells import SCHEMA, shuffled
@@ -95,7 +95,7 @@ def test_a_model_that_counts_cannot_measure_is_refused_before_the_engine_is_aske
 
 def test_answers_need_a_column_that_says_whose_they_are(empty: str, tmp_path: Path) -> None:
     for order, said in (("", "which answer is whose"), ("&order=none", "no column to number")):
-        with pytest.raises(EngineError, match=said):
+        with pytest.raises(TableError, match=said):
             list(read_rows(f"{empty}{order}", ["x"]))
     ((keys, columns),) = read_rows(f"{empty}&order=id", ["x"])
     assert (len(keys), columns.schema.names, columns.num_rows) == (0, ["x"], 0)
@@ -103,7 +103,7 @@ def test_answers_need_a_column_that_says_whose_they_are(empty: str, tmp_path: Pa
         with duckdb.connect(str(tmp_path / f"{place}.duckdb")) as base:
             base.execute("CREATE TABLE t (id DOUBLE, x DOUBLE)")
             base.execute(f"INSERT INTO t VALUES {keys.replace(')', ', 0)')}")
-        with pytest.raises(EngineError, match="which answer is whose"):
+        with pytest.raises(TableError, match="which answer is whose"):
             list(read_rows(f"duckdb:///{tmp_path / f'{place}.duckdb'}?table=t&order=id", ["x"]))
 
 

@@ -24,7 +24,7 @@ import pytest
 from pyarrow import parquet
 
 import dpviz
-from dpviz.errors import EngineError, SchemaError
+from dpviz.errors import SchemaError, TableError
 from dpviz.io.options import ReadOptions
 from dpviz.io.tables.arrow import table_of_batch
 from dpviz.learners.published.dp_mean import steps_of
@@ -219,12 +219,12 @@ def test_a_table_that_changes_between_two_readings_is_an_error(engine: Engine, t
         before = document("pf-tree", rows)
         parquet.write_table(given.slice(1), path)
         assert document("pf-tree", rows) == before
-        with pytest.raises(EngineError, match="has changed since"):
+        with pytest.raises(TableError, match="has changed since"):
             document("diffprivlib-tree", rows)
     with opened(engine.fill("once", given), schema) as rows:
         parts = np.zeros(rows.n_rows, dtype=np.uint8)
         rows.leaf_counts(NumberLeaf(0.0), parts, 1)
-        with pytest.raises(EngineError, match="encoded again"):
+        with pytest.raises(TableError, match="encoded again"):
             rows.root(equal_width_grid(schema, 3)).without(parts).count_level(
                 [rows.root(equal_width_grid(schema, 3)).without(parts)], "bins"
             )
@@ -261,7 +261,7 @@ def test_an_engine_that_dies_in_mid_fit_is_a_typed_error_that_quotes_nothing(
         engine.crash()
     else:
         rows._batches.end()
-    with pytest.raises(EngineError) as died, rows:
+    with pytest.raises(TableError) as died, rows:
         dpviz.fit("pf-tree", rows, epsilon=1.0, depth=3, **asked)
     said = [str(died.value), *capfd.readouterr(), caplog.text]
     if isinstance(engine, InPostgreSQL):
@@ -416,9 +416,9 @@ def test_a_table_of_any_name_is_that_table_and_a_database_reads_no_other_file(tm
         batches = [batch for _, batch in read_columns(place + quote(name, safe=""), 10)]
         assert [row for batch in batches for row in batch.to_pylist()] == [{"x": number}]
     for table in ("sneaky", "local_rows", str(passwords).replace(".", "%2E")):
-        with pytest.raises(EngineError):
+        with pytest.raises(TableError):
             list(read_columns(place + table, 10))
-    with pytest.raises(EngineError) as failed:
+    with pytest.raises(TableError) as failed:
         list(read_columns(f"{place}smith", 10))
     assert "(ConversionException)" in str(failed.value)  # told by its kind alone
     assert "Smith" not in str(failed.value)

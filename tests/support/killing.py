@@ -29,7 +29,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 import dpviz
-from dpviz.errors import EngineError
+from dpviz.errors import TableError
 from dpviz.io import worker
 from dpviz.rows import databases
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
@@ -246,7 +246,7 @@ def killed_spark(folder: Path, steps: Sequence[int]) -> None:
         left[:] = [step]
         try:
             count("spark:///?table=given")
-        except EngineError as error:
+        except TableError as error:
             print(json.dumps([error.code, str(error), *on_disk(folder / "local")]), flush=True)
     left[:] = [0]
     count("spark:///?table=given")

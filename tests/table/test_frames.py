@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpviz
-from dpviz.errors import ParameterError, RowsError
+from dpviz.errors import ParameterError, TableError
 from dpviz.randomness import generator
 from dpviz.table.raw import table_of
 
@@ -144,7 +144,7 @@ def test_a_sweep_takes_a_frame_and_encoded_rows_alone_need_no_schema_and_take_no
 
 def test_two_columns_of_one_name_are_refused_and_a_frame_may_be_changed_afterwards():
     for rows in (pd.DataFrame([[1, 2]], columns=["a", "a"]), pa.table([[1], [2]], names=["a", "a"])):
-        with pytest.raises(RowsError, match="Columns 1 and 2 are called 'a'"):
+        with pytest.raises(TableError, match="Columns 1 and 2 are called 'a'"):
             table_of(rows, ["a"])
     numbers = np.arange(5.0)
     frame, arrow = pd.DataFrame({"a": numbers}, copy=False), pa.table({"a": numbers})

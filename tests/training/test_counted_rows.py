@@ -3,7 +3,7 @@
 import pytest
 
 import dpviz
-from dpviz.errors import UnfitLearner
+from dpviz.errors import UnsupportedError
 from dpviz.learners import registry
 from tests.support.elsewhere import OneByOne
 from tests.support.fits import FEW
@@ -52,9 +52,9 @@ class Silent(OneByOne):
 def test_a_learner_that_needs_more_says_so_before_anything_is_asked():
     for name in (name for name in registry() if name not in COUNTING):
         data = rows_of("mixed", 0 if registry()[name].task == "number" else 2, 3)
-        with pytest.raises(UnfitLearner, match=rf"{name}.*needs only counts \(.*pf-tree"):
+        with pytest.raises(UnsupportedError, match=rf"{name}.*needs only counts \(.*pf-tree"):
             dpviz.fit(name, Silent(data), epsilon=1.0, seed=1)
-    with pytest.raises(UnfitLearner, match="A test of the learner 'majority'"):
+    with pytest.raises(UnsupportedError, match="A test of the learner 'majority'"):
         dpviz.fit("majority", OneByOne(rows_of("mixed", 2, 3)), epsilon=1.0, seed=1, test_share=0.2)
 
 

@@ -21,7 +21,7 @@ from dpviz.table.schema import CategoricalFeature, NumericTarget, Schema, Target
 
 
 def report_to_sign(source: ExportInput, signed: Signed) -> str:
-    """The report with what stands beside its signature line, as an export. Raises UnsupportedModel."""
+    """The report with what stands beside its signature line, as an export. Raises UnsupportedError."""
     return export(replace(REPORT, write=partial(report_html, signed=signed)), source)
 
 

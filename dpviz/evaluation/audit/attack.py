@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from dpviz.accounting.gaussian import bisect, gaussian_epsilon
-from dpviz.errors import DpvizError, NotEnumerable, ParameterError
+from dpviz.errors import DpvizError, ParameterError, UnsupportedError
 from dpviz.evaluation.audit.evidence import BoundLearner, Judged, columns_of, exceeds, rows_in_words
 from dpviz.evaluation.audit.verify import Pair, default_audit_pairs, require_neighbours
 from dpviz.evaluation.metrics import clopper_pearson
@@ -88,7 +88,7 @@ class Replay:
         """Nothing: outcomes are given."""
 
     def draw(self, mechanism: Mechanism, values: Any) -> Any:
-        """The recorded outcome. Raises NotEnumerable where something else was asked, or its law is not known."""
+        """The recorded outcome. Raises UnsupportedError where something else was asked, or its law is not known."""
         if not self._left:
             raise _other_steps()
         step = self._left.pop()
@@ -98,7 +98,7 @@ class Replay:
             return np.array(self._assigned, dtype=np.uint8)
         if isinstance(mechanism, PoissonSample):
             if values > 1:
-                raise NotEnumerable(
+                raise UnsupportedError(
                     "Rows are sampled in too many ways to average over.", remedy="Attack what is published instead."
                 )
             self.rates.append(mechanism.rate)
@@ -109,7 +109,7 @@ class Replay:
         return step.outcome
 
     def finish(self) -> np.ndarray:
-        """ln of the ratio of all outcomes together, round by round. Raises NotEnumerable where some were not asked for."""
+        """ln of the ratio of all outcomes together, round by round. Raises UnsupportedError where some were not asked for."""
         if self._left:
             raise _other_steps()
         return np.array(self.log_ratios)
@@ -124,7 +124,7 @@ def _log_ratio(step: Step, mechanism: Any, values: Any) -> float:
         here, there = mechanism.probabilities(values), step.mechanism.probabilities(step.values)  # type: ignore[attr-defined]
         with np.errstate(divide="ignore"):
             return float(np.log(here[step.outcome]) - np.log(there[step.outcome]))
-    raise NotEnumerable(
+    raise UnsupportedError(
         f"How likely an outcome of the mechanism {mechanism.title!r} is on both tables is not known.",
         remedy="Attack what is published instead.",
     )
@@ -140,7 +140,7 @@ def _equal(one: Any, other: Any) -> bool:
 
 def _other_steps() -> DpvizError:
     what = "On neighbouring tables this learner takes other steps, so no law says how likely its outcomes are on both."
-    return NotEnumerable(what, remedy="Attack what is published instead.")
+    return UnsupportedError(what, remedy="Attack what is published instead.")
 
 
 #: Of every step: the least and the largest numbers to which noise may have been added; None where that is not asked.
@@ -156,7 +156,7 @@ class LikelihoodRatios:
         self._counted: dict[Any, _Limits] = {}
 
     def draw(self, place: int, seed: int) -> float:
-        """The ratio of a fit on one of the tables. Raises NotEnumerable where laws are not known."""
+        """The ratio of a fit on one of the tables. Raises UnsupportedError where laws are not known."""
         return self.ratio(place, self.record(place, seed)[1])
 
     def record(self, place: int, seed: int) -> tuple[FitOutput, list[Step]]:
@@ -165,7 +165,7 @@ class LikelihoodRatios:
         return self.planned.fit(self.tables[place], source), source.steps
 
     def ratio(self, place: int, recorded: list[Step]) -> float:
-        """The ratio of the steps of a fit on this table. Raises NotEnumerable where laws are not known."""
+        """The ratio of the steps of a fit on this table. Raises UnsupportedError where laws are not known."""
         from scipy.special import logsumexp
 
         seen = [step for step in recorded if not isinstance(step.mechanism, RandomAssignment | PoissonSample)]
@@ -223,7 +223,7 @@ def _assignments(recorded: Sequence[Step], n_rows: int, *, has_canary: bool) -> 
     random = [step.mechanism for step in recorded if isinstance(step.mechanism, RandomAssignment)]
     if len(random) > 1:
         what = "Rows are assigned more than once, in too many ways to average over."
-        raise NotEnumerable(what, remedy="Attack what is published instead.")
+        raise UnsupportedError(what, remedy="Attack what is published instead.")
     if not random or not has_canary:
         yield 1.0, (0,) * n_rows
         return
@@ -413,7 +413,7 @@ class _Canary:
     limit: float = 0.0  #: Of a likelihood ratio: its least size that is guessed by
 
     def __post_init__(self) -> None:
-        """Raises UnfitLearner or DpvizError for a pair that is unfit for this learner."""
+        """Raises UnsupportedError or DpvizError for a pair that is unfit for this learner."""
         first, second = self.tables
         require_task(self.request.spec, first.schema)
         require_neighbours(first, second)
@@ -443,7 +443,7 @@ class _Canary:
         if self.observed == RATIO:
             try:
                 return self._ratios.draw(int(included), seed)
-            except NotEnumerable:
+            except UnsupportedError:
                 return 0.0
         return self._looks(self.planned.fit(self.tables[included], Simulation(seed)).model)[self.observed]
 
@@ -479,7 +479,7 @@ class _Canary:
             found.append((shows, guesses.excess, task))
         try:
             ratios = [self._ratios.ratio(int(present), kept) for present, (_, kept) in zip(included, drawn, strict=True)]
-        except NotEnumerable:
+        except UnsupportedError:
             return found
         sizes = np.sort(np.abs(ratios))[::-1]
         right = np.cumsum(1 / (1 + np.exp(-sizes)))

@@ -12,7 +12,7 @@ import numpy as np
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import PrivacyLoss, guarantee
 from dpviz.accounting.plan import BudgetPlan
-from dpviz.errors import NotEnumerable, ParameterError, SchemaError
+from dpviz.errors import ParameterError, SchemaError, UnsupportedError
 from dpviz.evaluation.audit.sources import Enumeration
 from dpviz.learners import FitRequest, get_learner
 from dpviz.privacy.source import NoiseSource
@@ -173,13 +173,13 @@ class BoundLearner:
 
     @classmethod
     def of(cls, learner: str | LearnerSpec, schema: Schema, *, epsilon: float, depth: int, **params: Any) -> BoundLearner:
-        """For listing its outputs. Raises NotEnumerable where that is impossible on this schema, ParameterError."""
+        """For listing its outputs. Raises UnsupportedError where that is impossible on this schema, ParameterError."""
         spec = spec_of(learner)
         (least, most), allowed = EPSILONS, "a number in [{:g}, {:g}]".format(*EPSILONS)
         epsilon = validate_number("verify", "epsilon", epsilon, least=least, most=most, allowed=allowed)
         is_number = isinstance(schema.target, NumericTarget)
         if ("number" if is_number else "classes") not in spec.tasks or (is_number and spec.prepare is None):
-            raise NotEnumerable(_OF_NUMBERS[is_number].format(spec.title), remedy="Audit it by sampling.")
+            raise UnsupportedError(_OF_NUMBERS[is_number].format(spec.title), remedy="Audit it by sampling.")
         test_share = 0.0 if is_number else None  # what the test of numbers reads depends on released values without end
         try:
             settings = {"epsilon": epsilon, "max_depth": depth, "depth": depth, "test_share": test_share}
@@ -188,11 +188,13 @@ class BoundLearner:
         except (SchemaError, ParameterError) as reason:
             if isinstance(reason, ParameterError) and not is_number:  # with numbers a value for classes alone is no mistake
                 raise
-            raise NotEnumerable(f"{spec.title} cannot be trained on this universe.", remedy=str(reason)) from reason
+            raise UnsupportedError(f"{spec.title} cannot be trained on this universe.", remedy=str(reason)) from reason
         if has_delta:
-            raise NotEnumerable("A claim with delta is not decided by a log ratio.", remedy="Audit it by sampling.")
+            raise UnsupportedError("A claim with delta is not decided by a log ratio.", remedy="Audit it by sampling.")
         if any(held_out.groups for held_out in planned.plan.held_out):
-            raise NotEnumerable("A test by groups is not listed.", remedy="Leave groups out: they divide the counts of the test.")
+            raise UnsupportedError(
+                "A test by groups is not listed.", remedy="Leave groups out: they divide the counts of the test."
+            )
         return planned
 
     @cached_property
@@ -210,13 +212,13 @@ class BoundLearner:
         return self.request.spec.fit(data, self.plan, self.request.params, source)
 
     def prepare(self, data: EncodedDataset, source: Enumeration) -> TreeRecipe:
-        """The tree about to be grown; raises NotEnumerable when noise was drawn or rows were read before."""
+        """The tree about to be grown; raises UnsupportedError when noise was drawn or rows were read before."""
         spec = self.request.spec
         if spec.prepare is None:
-            raise NotEnumerable(f"{spec.title} does not grow one tree.", remedy="List it whole.")
+            raise UnsupportedError(f"{spec.title} does not grow one tree.", remedy="List it whole.")
         growth = spec.prepare(data, self.plan, self.request.params, source)
         if growth.before or source.has_drawn:
-            raise NotEnumerable(
+            raise UnsupportedError(
                 "What this learner does before growing depends on the rows and cannot be listed.",
                 remedy="Use a universe of categories.",
             )

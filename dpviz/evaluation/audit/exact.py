@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpviz.errors import NotEnumerable
+from dpviz.errors import UnsupportedError
 from dpviz.evaluation.audit.evidence import BoundLearner, Separation, WorstPair
 from dpviz.evaluation.audit.sources import Enumeration
 from dpviz.models.document import model_body
@@ -191,7 +191,7 @@ class NodeLaws:
         return self.kinds.take(self._rows(counts), share=1.0)
 
     def law(self, counts: Counts, level: int) -> Law:
-        """What the level does with these rows. Raises NotEnumerable."""
+        """What the level does with these rows. Raises UnsupportedError."""
         if (counts, level) not in self._laws:
             self._tick(min(1.0, len(self._laws) / self._expected))
             chances, cut = self._listed(counts, level)
@@ -200,12 +200,12 @@ class NodeLaws:
         return self._laws[counts, level]
 
     def table(self, data_sets: np.ndarray, level: int) -> np.ndarray:
-        """ln of the probability of each outcome (columns) on all data sets (as counts). NotEnumerable where some is cut off."""
+        """ln of the probability of each outcome (columns) on all data sets (counts). UnsupportedError where some is cut off."""
         if level in self._tables:
             return self._tables[level]
         laws = [self.law(tuple(counts.tolist()), level) for counts in data_sets]
         if any(law.cut for law in laws):
-            raise NotEnumerable("The growing of this tree is known up to bounds only.", remedy="Use a universe of categories.")
+            raise UnsupportedError("The growing of this tree is known up to bounds only.", remedy="Use a universe of categories.")
         found = np.zeros((len(laws), len(self.outcomes[level])))
         for place, law in enumerate(laws):
             found[place, law.numbers] = law.chances
@@ -340,7 +340,7 @@ class NodeLaws:
         return np.repeat(np.arange(self.kinds.n_rows), counts)
 
 
-class _ReadsOtherRows(NotEnumerable):
+class _ReadsOtherRows(UnsupportedError):
     """The law at a node depends on rows elsewhere."""
 
     def __init__(self) -> None:
@@ -374,7 +374,7 @@ def searched_medians(kinds: EncodedDataset) -> set[float]:
 def whole_distribution(
     planned: BoundLearner, data: EncodedDataset, source: Enumeration, *, most: float = MOST_RUNS
 ) -> dict[str, float]:
-    """Probability of every model body (as JSON) the learner can release on `data`; raises NotEnumerable above `most` paths."""
+    """Probability of every model body (as JSON) the learner can release on `data`; raises UnsupportedError above `most` paths."""
     listed = source.outcomes(lambda: planned.fit(data, source).model, most=most)
     return _summed((json.dumps(model_body(model)), chance) for model, chance in listed)
 
@@ -414,7 +414,7 @@ def published_part(grid: CandidateGrid, decision: Decision) -> Any:
     candidates = grid.features[decision.feature]
     if candidates.thresholds is not None and candidates.starts[decision.index]:
         what = "A split of a number into a range and the rest is not listed."
-        raise NotEnumerable(what, remedy="Use a universe of categories.")
+        raise UnsupportedError(what, remedy="Use a universe of categories.")
     return _rule(grid, decision.feature, decision.index)
 
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import HeldOutPart
-from dpviz.errors import NotEnumerable
+from dpviz.errors import UnsupportedError
 from dpviz.evaluation.audit.evidence import Separation, WorstPair
 from dpviz.evaluation.audit.exact import NodeLaws, Universe
 from dpviz.models.document import model_body
@@ -51,7 +51,7 @@ class _Listed:
 
 
 def separation_with_held_out(tables: Universe, laws: NodeLaws, held_out: tuple[HeldOutPart, ...]) -> Separation:
-    """The output, over all neighbouring pairs, with the largest log ratio. Raises NotEnumerable."""
+    """The output, over all neighbouring pairs, with the largest log ratio. Raises UnsupportedError."""
     smaller, kinds = np.nonzero(tables.plus_one >= 0)
     mixtures = [_Mixture(tables, group, held_out) for group in leaf_partitions(tables, laws, len(smaller)).values()]
     order = np.argsort(tables.counts[smaller].sum(axis=1), kind="stable")  # among equals the fewest rows, which read best
@@ -65,7 +65,7 @@ def separation_with_held_out(tables: Universe, laws: NodeLaws, held_out: tuple[H
 
 
 def leaf_partitions(tables: Universe, laws: NodeLaws, n_pairs: int) -> dict[tuple[int, ...], list[_Listed]]:
-    """All trees, by which kinds of rows share a leaf. Raises NotEnumerable where a search of so many pairs takes too long.
+    """All trees, by which kinds of rows share a leaf. Raises UnsupportedError where a search of so many pairs takes too long.
 
     Larger universes of the same kinds have no fewer of either.
     """
@@ -73,10 +73,10 @@ def leaf_partitions(tables: Universe, laws: NodeLaws, n_pairs: int) -> dict[tupl
     groups: dict[tuple[int, ...], list[_Listed]] = {}
     for number, tree in enumerate(_trees(tables, laws, 0, everywhere)):
         if number == MOST_TREES:
-            raise NotEnumerable(f"There are more than {MOST_TREES:,} trees.", remedy="Use a smaller universe.")
+            raise UnsupportedError(f"There are more than {MOST_TREES:,} trees.", remedy="Use a smaller universe.")
         groups.setdefault(_parting(tree.leaf), []).append(tree)
         if n_pairs * len(groups) > MOST_MIXTURES:
-            raise NotEnumerable("There are too many ways to part these rows.", remedy="Use a smaller universe.")
+            raise UnsupportedError("There are too many ways to part these rows.", remedy="Use a smaller universe.")
     return groups
 
 
@@ -199,14 +199,16 @@ class _Mixture:
 def _sums_law(held_out: HeldOutPart, kinds: EncodedDataset, centre: float, part: np.ndarray, noise: np.ndarray) -> np.ndarray:
     """Windows of every width by noisy sums at whole rows, which are the extreme ones.
 
-    Raises NotEnumerable where a row's sums are not a whole row in one cell.
+    Raises UnsupportedError where a row's sums are not a whole row in one cell.
     """
     target = kinds.schema.target
     assert isinstance(target, NumericTarget)
     for width in widths(target):
         units = bernstein_units((Window.around(centre, float(width), target).place(kinds.target) + 1) / 2, 2, UNITS)
         if not np.isin(units, (0, UNITS)).all():
-            raise NotEnumerable("The sums of these numbers are not whole rows.", remedy="Use numbers at the ends of their range.")
+            raise UnsupportedError(
+                "The sums of these numbers are not whole rows.", remedy="Use numbers at the ends of their range."
+            )
     for_window, for_sums = split_budget(held_out.epsilon, (WINDOW_PART, 1 - WINDOW_PART))
     beyond = rows_outside_range(kinds.target, target, centre)
     utilities = np.stack([width_utilities(rows @ beyond, for_window) for rows in part])

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dpviz.errors import NotEnumerable
+from dpviz.errors import UnsupportedError
 
 T = TypeVar("T")
 
@@ -48,7 +48,7 @@ class Enumeration:
     def outcomes(self, run: Callable[[], T], *, most: float = math.inf) -> Iterator[tuple[T, float]]:
         """Everything `run` can return (it must draw from this source only), each path with its probability.
 
-        Raises NotEnumerable when there are more than `most` paths, after the first one where its draws already say so.
+        Raises UnsupportedError when there are more than `most` paths, after the first one where its draws already say so.
         """
         walked = 0
         try:
@@ -59,7 +59,7 @@ class Enumeration:
                 expected = math.prod(map(len, self._path)) if walked == 1 else walked
                 if expected > most:
                     what = f"A run of this learner can go more than {most:,.0f} ways."
-                    raise NotEnumerable(what, remedy="Use a smaller universe, or audit it by sampling.")
+                    raise UnsupportedError(what, remedy="Use a smaller universe, or audit it by sampling.")
                 yield value, math.prod(left[0][1] for left in self._path)
                 if not self._advance():
                     return
@@ -78,7 +78,7 @@ class Enumeration:
 
 def _distribution(mechanism: Any, values: Any) -> np.ndarray:
     if not hasattr(mechanism, "probabilities"):
-        raise NotEnumerable(
+        raise UnsupportedError(
             f"The outcomes of the mechanism {mechanism.title!r} cannot be listed.",
             remedy="Declare the distribution of the learner's step, or audit it by sampling.",
         )

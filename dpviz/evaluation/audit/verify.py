@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.errors import DpvizError, NotEnumerable
+from dpviz.errors import DpvizError, UnsupportedError
 from dpviz.evaluation.audit.evidence import PUBLIC_ROWS, AuditResult, BoundLearner, spec_of, worst_of
 from dpviz.evaluation.audit.exact import MOST_RUNS, Counts, NodeLaws, Universe
 from dpviz.evaluation.audit.held_out import leaf_partitions, separation_with_held_out
@@ -171,7 +171,7 @@ def verify(
 
     Raises
     ------
-    NotEnumerable
+    UnsupportedError
         The distributions cannot be listed on any of the universes.
     """
     return worst_of(verify_each(learner, epsilon=epsilon, universes=universes, progress=progress, stop=stop, **params))
@@ -190,13 +190,13 @@ def verify_each(
     spec = spec_of(learner)
     places = universes or (*UNIVERSES, *COUNTEREXAMPLES)
     results: list[AuditResult] = []
-    refused: list[NotEnumerable] = []
+    refused: list[UnsupportedError] = []
     for number, place in enumerate(places):
         tick = watched(part_of(progress, number, len(places)), stop)
         tick(0.0)
         try:
             results.append(_search(spec, epsilon, place, params, tick))
-        except NotEnumerable as reason:
+        except UnsupportedError as reason:
             refused.append(reason)
     if not results:
         raise refused[-1]
@@ -210,7 +210,9 @@ def _search(spec: LearnerSpec, epsilon: float, place: Place, given: dict[str, An
     held_out = planned.plan.held_out
     if isinstance(place, CandidatePair):
         if held_out:
-            raise NotEnumerable("Rows are held out at random, and pairs are searched without that.", remedy="Search a universe.")
+            raise UnsupportedError(
+                "Rows are held out at random, and pairs are searched without that.", remedy="Search a universe."
+            )
         n_sets, most_runs = 2, float(MOST_RUNS)
     else:
         place = replace(place, max_rows=min(place.max_rows, MOST_ROWS_HELD_OUT)) if held_out else place

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from dpviz.errors import UnsupportedModel
+from dpviz.errors import UnsupportedError
 from dpviz.io.exports.function import Function, function_of
 from dpviz.io.results import document_verdict, facts
 from dpviz.models.base import Model
@@ -57,7 +57,7 @@ class ExportInput:
 
     @cached_property
     def function(self) -> Function:
-        """The model over cells that were read; raises UnsupportedModel where it is no tree or trees."""
+        """The model over cells that were read; raises UnsupportedError where it is no tree or trees."""
         return function_of(self.model)
 
     @cached_property
@@ -72,26 +72,26 @@ class ExportInput:
 
 
 def export(form: Form, given: ExportInput) -> str:
-    """What a file of this form holds. Raises UnsupportedModel with the reason, and DocumentError."""
+    """What a file of this form holds. Raises UnsupportedError with the reason, and DocumentError."""
     require_fit(form, given)
     return form.write(given)
 
 
 def require_fit(form: Form, given: ExportInput) -> None:
-    """Raise UnsupportedModel where the form cannot hold the model or the key."""
+    """Raise UnsupportedError where the form cannot hold the model or the key."""
     if given.key and form.language != "sql":
         what = f"{form.title} answers row by row, so no key is needed."
-        raise UnsupportedModel(what, remedy="Leave the key out, or export as 'sqlite' or 'duckdb'.")
+        raise UnsupportedError(what, remedy="Leave the key out, or export as 'sqlite' or 'duckdb'.")
     if form.any_model:
         return
     if given.key and given.key.lower() in map(str.lower, ("prediction", *(f"p_{name}" for name in given.function.names))):
-        raise UnsupportedModel("The key has the name of an answer.", remedy="Rename the column in a view of the table.")
+        raise UnsupportedError("The key has the name of an answer.", remedy="Rename the column in a view of the table.")
     if form.one_tree and not given.function.is_one_tree:
         what = f"{form.title} shows a single tree; this model has many."
-        raise UnsupportedModel(what, remedy="Export it as JSON, Python or SQL.")
+        raise UnsupportedError(what, remedy="Export it as JSON, Python or SQL.")
     if given.function.n_ends > form.most_ends:
         what = f"This model has {given.function.n_ends:,} leaves; {form.title} is offered up to {form.most_ends:,}."
-        raise UnsupportedModel(what, remedy="Export it as JSON.")
+        raise UnsupportedError(what, remedy="Export it as JSON.")
 
 
 def _about_cells(schema: Schema) -> Iterator[str]:

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dpviz.errors import UnsupportedModel
+from dpviz.errors import UnsupportedError
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.packed_forest import PackedForest, PackedTrees
 from dpviz.models.tree import Branch, End, Forest, Rule, ThresholdRule, Tree, as_tree, said_by
@@ -194,14 +194,14 @@ def meets(value: float, test: Condition | None) -> bool:
 
 
 def function_of(model: Any) -> Function:
-    """The model over cells. Raises UnsupportedModel for a kind that is no tree or trees, or is too deep."""
+    """The model over cells. Raises UnsupportedError for a kind that is no tree or trees, or is too deep."""
     tree, schema = as_tree(model), model.schema
     if tree is not None:
         has_shares = all(isinstance(leaf, ClassLeaf) and leaf.shares is not None for leaf in tree.leaves)
         node = _node_of(tree, lambda leaf: Leaf((float(said_by(leaf)),), leaf))
         return Function(schema, (node,), "one", probabilities="leaf" if has_shares else "none")
     if not isinstance(model, Forest | PackedForest | BoostedTrees):
-        raise UnsupportedModel(f"A model of kind {model.kind!r} is no tree.", remedy="Export it as JSON.")
+        raise UnsupportedError(f"A model of kind {model.kind!r} is no tree.", remedy="Export it as JSON.")
     if not isinstance(model, Forest):
         _require_short(_longest_path(model.splits))
     if isinstance(model, BoostedTrees):
@@ -263,7 +263,7 @@ def _nesting(node: Node) -> int:
 def _require_short(depth: int) -> None:
     if depth > LONGEST_PATH:
         what = f"A path of this model has more than {LONGEST_PATH} splits, which is too deep for an export."
-        raise UnsupportedModel(what, remedy="Export it as JSON, or train with a smaller depth or fewer categories.")
+        raise UnsupportedError(what, remedy="Export it as JSON, or train with a smaller depth or fewer categories.")
 
 
 def _longest_path(splits: PackedTrees) -> int:

@@ -17,7 +17,7 @@ from functools import lru_cache
 from itertools import product
 from unicodedata import normalize
 
-from dpviz.errors import UnsupportedModel
+from dpviz.errors import UnsupportedError
 from dpviz.io.exports.contract import ExportInput, one_line
 from dpviz.io.exports.function import MISSING, Condition, Function, Leaf, Node, Split, declared_texts, names_of, nodes
 from dpviz.results.exports import Form
@@ -500,15 +500,15 @@ def _texts(values: Iterable[str]) -> str:
 
 
 def _require_names(function: Function) -> None:
-    """Raise UnsupportedModel for column names that SQL cannot hold or tell apart."""
+    """Raise UnsupportedError for column names that SQL cannot hold or tell apart."""
     folded: dict[str, str] = {}
     for name in function.schema.feature_names:
         if "\0" in name:
-            raise UnsupportedModel(f"SQL cannot name the column {name!r:.80}.", remedy="Rename the column.")
+            raise UnsupportedError(f"SQL cannot name the column {name!r:.80}.", remedy="Rename the column.")
         other = folded.setdefault(name.casefold(), name)
         if other != name:
             what = f"SQL cannot tell the columns {other!r:.80} and {name!r:.80} apart: their names differ by capitals only."
-            raise UnsupportedModel(what, remedy="Rename one of them.")
+            raise UnsupportedError(what, remedy="Rename one of them.")
 
 
 # --- the forms

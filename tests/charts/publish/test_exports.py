@@ -12,7 +12,7 @@ from dpviz.__main__ import main
 from dpviz.charts.publish import report
 from dpviz.charts.publish.exports import SVG, proof_of, proof_sentence, tree_of
 from dpviz.charts.publish.report import Signed, report_html
-from dpviz.errors import RefusedRelease, UnknownName, UnsupportedModel
+from dpviz.errors import RefusedRelease, UnknownName, UnsupportedError
 from dpviz.io.exports.contract import ExportInput
 from dpviz.io.samples import load_sample
 from dpviz.learners import fit
@@ -36,7 +36,7 @@ def test_every_form_is_listed_once_and_a_model_of_another_kind_has_a_report_with
         content = exports.export("report", given.text)
         assert json.loads(inside(content)) == given.document
         assert "it is not drawn" in content
-        with pytest.raises(UnsupportedModel, match="Export it as JSON"):
+        with pytest.raises(UnsupportedError, match="Export it as JSON"):
             exports.export("svg", given.text)
 
 
@@ -136,7 +136,7 @@ def broken(monkeypatch):
     """Makes one form one that cannot be written."""
 
     def refuse(given):
-        raise UnsupportedModel("It has no place for this name.", remedy="-")
+        raise UnsupportedError("It has no place for this name.", remedy="-")
 
     def break_form(name):
         found = {one: replace(form, write=refuse) if one == name else form for one, form in forms().items()}

@@ -7,7 +7,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from dpviz.errors import NotEnumerable, ParameterError
+from dpviz.errors import ParameterError, UnsupportedError
 from dpviz.evaluation.audit.evidence import BoundLearner
 from dpviz.evaluation.audit.exact import NodeLaws, Universe, whole_distribution
 from dpviz.evaluation.audit.sources import Enumeration
@@ -61,17 +61,17 @@ def test_what_cannot_be_listed_is_refused_after_one_run_and_impossible_outcomes_
     source, runs = Enumeration(), []
     assert list(source.outcomes(lambda: source.draw(Certain(), None))) == [(1, 1.0)]
     assert list(source.outcomes(lambda: "same")) == [("same", 1.0)]
-    with pytest.raises(NotEnumerable, match="'geometric' cannot be listed"):
+    with pytest.raises(UnsupportedError, match="'geometric' cannot be listed"):
         Enumeration().draw(GeometricNoise(1.0), np.array([3]))
 
     def run():
         runs.append(1)
         return [source.draw(CHOICE, np.zeros(4, dtype=np.int64)) for _ in range(10)]
 
-    with pytest.raises(NotEnumerable, match="more than 1,000 ways"):
+    with pytest.raises(UnsupportedError, match="more than 1,000 ways"):
         list(source.outcomes(run, most=1000))
     assert len(runs) == 1
-    with pytest.raises(NotEnumerable):
+    with pytest.raises(UnsupportedError):
         list(source.outcomes(lambda: two_stages(source), most=5))
 
 
@@ -175,7 +175,7 @@ def test_what_has_no_exact_law_is_refused_with_a_reason():
         ("A claim with delta", lambda: ask(approximate)),
         ("No feature can be split", lambda: ask("pf-tree", one)),
     ):
-        with pytest.raises(NotEnumerable, match=reason) as refusal:
+        with pytest.raises(UnsupportedError, match=reason) as refusal:
             asked()
         assert refusal.value.remedy or reason.startswith("only for two")
     for epsilon in (1e-4, 21.0, float("nan")):

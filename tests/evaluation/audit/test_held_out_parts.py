@@ -11,7 +11,7 @@ import pytest
 
 from dpviz.accounting.events import Parallel, PureDP
 from dpviz.accounting.plan import HeldOutPart
-from dpviz.errors import NotEnumerable
+from dpviz.errors import UnsupportedError
 from dpviz.evaluation.audit.evidence import BoundLearner
 from dpviz.evaluation.audit.exact import Universe
 from dpviz.evaluation.audit.sources import Enumeration
@@ -165,6 +165,6 @@ def test_counts_at_half_the_noise_are_found_whatever_a_ledger_says(cheaper):
 @pytest.mark.parametrize("lookahead", ["1", pytest.param("2", marks=pytest.mark.verify)])
 def test_universes_with_too_many_partings_are_left_out_before_their_larger_tables_are_listed(lookahead):
     told, places = [], (Universe((3, 3), depth=2, max_rows=3),)
-    with pytest.raises(NotEnumerable, match="too many ways to part these rows"):
+    with pytest.raises(UnsupportedError, match="too many ways to part these rows"):
         verify("pf-tree", universes=places, progress=told.append, **HONEST | {"lookahead": lookahead})
     assert told == [0.0]

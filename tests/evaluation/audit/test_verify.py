@@ -11,7 +11,7 @@ import pytest
 import dpviz
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.errors import Cancelled, DpvizError, NotEnumerable, UnknownName
+from dpviz.errors import Cancelled, DpvizError, UnknownName, UnsupportedError
 from dpviz.evaluation.audit.evidence import BoundLearner, exceeds, judge, worst_of
 from dpviz.evaluation.audit.exact import NodeLaws, Universe
 from dpviz.evaluation.audit.verify import (
@@ -264,7 +264,7 @@ def test_candidates_are_neighbours_and_what_is_none_or_unknown_is_refused():
 def test_universes_that_cannot_be_listed_are_left_out_and_a_stop_inside_one_cancels():
     numbers = Universe((3,), numeric=True, max_rows=2)
     assert [found.searched for found in verify_each("privatree", universes=(numbers, SMALL))] == [SMALL.title]
-    with pytest.raises(NotEnumerable):
+    with pytest.raises(UnsupportedError):
         verify("privatree", universes=(numbers,))
     told = []
     verify("pf-tree", universes=(SMALL, TINY[0], ROWS_1_2), progress=told.append)

@@ -9,7 +9,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 import dpviz
-from dpviz.errors import DpvizError, NotEnumerable
+from dpviz.errors import DpvizError, UnsupportedError
 from dpviz.evaluation.audit.evidence import BoundLearner
 from dpviz.evaluation.audit.exact import Universe, whole_distribution
 from dpviz.evaluation.audit.sources import Enumeration
@@ -25,7 +25,7 @@ from dpviz.training.counted_rows import row_order
 from tests.support.tables import schema_of, table
 
 #: A cap that the rule of a learner stays below is asked for on purpose.
-pytestmark = pytest.mark.filterwarnings("ignore::dpviz.errors.WithoutEffect")
+pytestmark = pytest.mark.filterwarnings("ignore::dpviz.errors.SettingWarning")
 
 SMALL = Universe((2,), depth=1, max_rows=3)
 
@@ -66,7 +66,7 @@ def test_smooth_forest_holds_with_the_global_sensitivity_and_fails_at_a_gap_of_o
 
 
 def test_keys_of_random_trees_are_too_many_to_list() -> None:
-    with pytest.raises(NotEnumerable, match="keys of random trees"):
+    with pytest.raises(UnsupportedError, match="keys of random trees"):
         verify_each("random-forest", epsilon=1.0, universes=[Universe((2,), max_rows=2)])
 
 

@@ -20,7 +20,7 @@ from tests.support.recording import Recording
 from tests.support.tables import schema_of, table
 
 #: A cap that the rule of a learner stays below is asked for on purpose.
-pytestmark = pytest.mark.filterwarnings("ignore::dpviz.errors.WithoutEffect")
+pytestmark = pytest.mark.filterwarnings("ignore::dpviz.errors.SettingWarning")
 
 TWO = ClassTarget("y", ("n", "p"))
 SMALL = Schema((CategoricalFeature("c", ("a", "b", "d")), NumericFeature("w", 0, 1, whole=True)), TWO)
