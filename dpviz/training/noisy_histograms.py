@@ -166,7 +166,8 @@ def least_gini_distribution(
     `noise`: noise on each count.
     """
     if histogram.shape[1] != 2 or set(n_bins) != {2}:
-        raise UnsupportedError("The exact distribution is known only for two classes and features of two categories.")
+        what = "The exact distribution is known only for two classes and features of two categories."
+        raise UnsupportedError(what, remedy="Use a universe of such features.")
     tables = [tuple(map(tuple, table)) for table in histogram.reshape(-1, 2, 2).tolist()]
     decisions: list[tuple[Decision, float]] = []
     for feature in range(len(tables)):
