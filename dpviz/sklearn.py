@@ -50,7 +50,7 @@ from dpviz.table.encode import encode, encode_new
 from dpviz.table.proposal import rounded_count
 from dpviz.table.raw import RawTable, table_of
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema
-from dpviz.table.validation import is_number, validate_count
+from dpviz.table.validation import is_number, validate_count, validate_flag
 
 #: Names of columns that a message lists.
 _MOST_NAMED = 5
@@ -169,6 +169,7 @@ class _PrivateEstimator:
         if self.missing not in (None, "middle") or (self.missing and not self._is_declared):
             allowed = f"None, or 'middle' with a schema, or with `bounds` and `{self._public}` declared"
             raise ParameterError(owner, "missing", self.missing, allowed)
+        validate_flag(owner, "accept_rows", self.accept_rows)
         if self.schema is None:
             return
         if not isinstance(self.schema, Schema):
@@ -189,9 +190,11 @@ class _PrivateEstimator:
                 validate_data(self, X, skip_check_array=True, reset=is_fit)
             if schema is not None:
                 return X
-            is_pandas = hasattr(X, "iloc")
-            frame = X if is_pandas else DataFrame({name: Series(X[name].to_list(), dtype=object) for name in X.columns})
-            return self._truths_as_numbers(frame.set_axis(self._names(), axis=1))
+            names = self._names()
+            if not hasattr(X, "iloc"):  # of Polars or Arrow
+                lists = {name: X[name].to_pylist() if hasattr(X[name], "to_pylist") else X[name].to_list() for name in names}
+                X = DataFrame({name: Series(cells, dtype=object) for name, cells in lists.items()})
+            return self._truths_as_numbers(X.set_axis(names, axis=1))
         cells = np.array(X, dtype=object) if isinstance(X, (list, tuple)) and (is_declared or self.categories) else X
         has_units = getattr(getattr(X, "dtype", None), "kind", "") in ("m", "M")  # which a float would not say
         kept = {"dtype": None} if is_declared or has_units else {"dtype": object if self.categories else np.float64}

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -172,6 +173,7 @@ def test_what_cannot_be_used_is_refused_in_words():
         ({"learner": "dp-mean"}, UnsupportedError, "predicts numbers"),
         ({"learner": "pf-treee"}, UnknownName, "Did you mean 'pf-tree'"),
         ({"epsilon": -1}, ValueError, "'epsilon' parameter"),
+        ({"accept_rows": "no"}, ParameterError, "True or False"),
         ({"learner": "privatree", "random_state": None}, RefusedRelease, "no exact sampler"),
     ]:
         X, y = rows()
@@ -257,6 +259,15 @@ def test_parameters_are_a_schema_and_arrays_a_frame_that_the_package_itself_enco
     plain = dpviz.fit("pf-tree", frame.assign(y=y), schema=fitted.result_.schema, epsilon=1.0, seed=3)
     assert fitted.result_.schema.features[1].categories == ("north", "south", "1")
     assert fitted.result_.to_json() == plain.to_json()
+
+
+def test_frames_of_polars_and_arrow_are_frames():
+    X, y = rows()
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    fitted = PrivateTreeClassifier(random_state=0, **DECLARED).fit(frame, y)
+    for other in (pl.from_pandas(frame), pa.Table.from_pandas(frame)):
+        again = PrivateTreeClassifier(random_state=0, **DECLARED).fit(other, y)
+        np.testing.assert_array_equal(again.predict(other), fitted.predict(frame))
 
 
 def test_a_person_of_the_schema_keeps_so_many_rows():

@@ -88,7 +88,7 @@ class Register:
 
     def __init__(self, path: str | Path | None = None) -> None:
         default = os.environ.get(VARIABLE) or Path.home() / ".local" / "share" / "dpviz" / "releases.db"
-        self.path = Path(default if path is None else path)
+        self.path = _path("path", default if path is None else path)
         self._now = threading.local()
 
     def __enter__(self) -> Self:
@@ -333,13 +333,18 @@ class Register:
         if isinstance(learner, FitRequest):
             for name, value in asked.items():
                 raise ParameterError("release", name, value, "left out: the FitRequest says what is asked for")
+        is_one = isinstance(disjoint_from, str) or not isinstance(disjoint_from, Iterable)
+        others: tuple[Any, ...] = (disjoint_from,) if is_one else tuple(disjoint_from)
+        if not all(isinstance(other, str) for other in others):
+            raise ParameterError("release", "disjoint_from", disjoint_from, "the name of a data set, or several")
+        target = None if file is None else _path("file", file)
         request = learner if isinstance(learner, FitRequest) else FitRequest.of(learner, **asked)
         for name, value in (("add_rows", add_rows), ("accept_rows", accept_rows)):
             validate_flag("release", name, value)
         self.data_set(data_set)
-        data, others = rows_of(rows, schema), (disjoint_from,) if isinstance(disjoint_from, str) else disjoint_from
+        data = rows_of(rows, schema)
         answers: dict[str, Any] = {"add_rows": add_rows, "accept_rows": accept_rows, "disjoint_from": others}
-        record = release(self, data_set, request, data, file=None if file is None else Path(file), **answers)
+        record = release(self, data_set, request, data, file=target, **answers)
         warn_of(request, data, accepted=True)
         return record
 
@@ -361,6 +366,8 @@ class Register:
         """
         name, unit = named_line("name", name), named_line("unit", unit)
         check_caps(epsilon_cap, delta_cap, rows_per_unit)
+        if role not in [*DataRole]:
+            raise ParameterError("a data set", "role", role, f"one of {', '.join(map(repr, map(str, DataRole)))}")
         caps = {"epsilon_cap": float(epsilon_cap), "delta_cap": float(delta_cap)}
         with self.writing():
             if any(known.name == name for known in self.data_sets()):
@@ -735,6 +742,12 @@ def named_line(what: str, text: str) -> str:
     if not flat or len(flat) > LONGEST_NAME or not flat.isprintable():
         raise ParameterError("a data set", what, text, f"one line of 1 to {LONGEST_NAME} characters")
     return flat
+
+
+def _path(name: str, given: Any) -> Path:
+    if not isinstance(given, (str, os.PathLike)):
+        raise ParameterError("the register", name, given, "a path")
+    return Path(given)
 
 
 def _inspected(data: Rows) -> str:

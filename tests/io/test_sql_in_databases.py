@@ -36,6 +36,7 @@ class Database:
     #: What a column may be declared as.
     kinds: tuple[str, ...] = (
         *("TEXT", "INTEGER", "BIGINT", "REAL", "DOUBLE PRECISION", "DECIMAL(9,3)", "BOOLEAN", "DATE", "TIMESTAMP"),
+        "TIMESTAMP WITH TIME ZONE",
     )
     is_decimal = False
 

@@ -238,6 +238,9 @@ def test_keywords_are_checked_and_a_seed_is_refused(register):
     for given in ({"nonsense": 3}, {"epsilom": 0.1}, {"source": None}, {"schema_": None}):
         with pytest.raises(DpvizError):
             register.release("one", "pf-tree", FRAME, **more, **{"epsilon": 0.5} | given)
+    for given in ({"add_rows": "no"}, {"accept_rows": "no"}, {"disjoint_from": 5}, {"disjoint_from": None}, {"file": 5}):
+        with pytest.raises(ParameterError, match=next(iter(given))):
+            register.release("one", "pf-tree", FRAME, **more | {"epsilon": 0.5} | given)
     for seed in (0, 7):
         for learner, asked in ((FitRequest.of("majority", seed=seed), {}), ("majority", {"seed": seed, "epsilon": 0.5})):
             with pytest.raises(RefusedRelease, match="A seeded run protects nobody"):

@@ -142,7 +142,8 @@ def test_unknown_names_are_said_with_those_there_are(register):
 WRONG = (
     *({"epsilon_cap": cap} for cap in (0, float("inf"), float("nan"))),
     *({"delta_cap": 1.0}, {"delta_cap": -0.1}, {"rows_per_unit": 0}, {"unit": " "}),
-    *({"name": name} for name in ("", "a\nb", "x" * 81)),
+    *({"name": name} for name in ("", "a\nb", "x" * 81, 5, None, b"q")),
+    *({"role": "zzz"}, {"unit": 7}),
 )
 
 

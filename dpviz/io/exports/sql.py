@@ -369,7 +369,8 @@ class _Cell:
             cases.append(f"WHEN {kind} IN ('real', 'float') THEN {_short(narrow)}")
             cases.append(f"WHEN {kind} LIKE 'double%' OR {kind} LIKE 'numeric%' OR {kind} LIKE 'decimal%' THEN {_short(text)}")
         if self.has_kind and self.has_moments:
-            plain = f"replace(replace(substr({text}, 1, 26), ' 00:00:00', ''), ' ', 'T')"
+            local = f"regexp_replace({text}, '[+-][0-9]+(:[0-9]+)*$', '')"  # without its zone
+            plain = f"replace(replace(substr({local}, 1, 26), ' 00:00:00', ''), ' ', 'T')"
             cases.append(f"WHEN {kind} LIKE 'timestamp%' THEN {plain}")
         return f"CASE {' '.join(cases)} ELSE {text} END" if cases else text
 
