@@ -54,6 +54,8 @@ def batches_of(path: Path, asked: ReadOptions) -> Batches:
     try:
         files = files_of(path) if path.is_dir() else [path]
         parts = [_file(file, asked) for file in files]
+    except TableError:
+        raise
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is no path"
         what = f"{named(path)} cannot be read: {reason}."
