@@ -107,19 +107,21 @@ def run_train(args: Namespace) -> int:
     asked["groups"] = args.groups
     request = FitRequest.of(spec.name, seed=args.seed, **asked, **parse_parameters(spec, args.param))  # before any row is read
     check_output(args.out, force=args.force, inputs=(args.data, args.schema))
-    if args.data_set:
+    is_booked = args.data_set is not None  # an empty name is none that is declared
+    if is_booked:
         require_unseeded(request)
         require_new_file(args.out)
-    elif args.disjoint_from:
-        remedy = "Add --data-set, or leave --disjoint-from out."
-        raise DpvizError("Only rows of a data set are disjoint from others.", where="--disjoint-from", remedy=remedy)
+    for name in () if is_booked else ("add_rows", "disjoint_from", "register"):
+        if getattr(args, name):
+            remedy = "Name its data set with --data-set, or leave this out."
+            raise DpvizError("This is for a release in the register.", where=f"--{name.replace('_', '-')}", remedy=remedy)
     with open_rows(args, declared_schema(args), spec) as given:
         if args.seed is None:
-            if not (args.accept_rows or args.data_set) and request.releases(given.rows.schema):
+            if not (args.accept_rows or is_booked) and request.releases(given.rows.schema):
                 check_row_count(given.rows, accept="add --accept-rows", where=place(args.data))
             _prove(given.rows)
         console.status(f"Training {spec.title}")
-        if args.data_set:
+        if is_booked:
             return _release(args, given, request)
         return _train(args, given, request)
 

@@ -85,6 +85,10 @@ WRONG = [
     ("register check {table}", "names no register"),
     ("register cap x --epsilon-cap 1", "There is no data set called 'x'"),
     (f"{TRAIN}.json --data-set x", "There is no data set called 'x'"),
+    (f"{TRAIN}.json --data-set=", "There is no data set called ''"),  # of an empty variable
+    (f"{TRAIN}.json --add-rows", "--add-rows: This is for a release in the register."),
+    (f"{TRAIN}.json --register {{folder}}/r.db", "--register: This is for a release in the register."),
+    (f"{TRAIN}.json --disjoint-from x", "--disjoint-from: This is for a release in the register."),
     ("check {table} --register {folder}/none.db", "There is no register here."),
 ]
 
