@@ -110,14 +110,14 @@ class PackedTrees(OfArrays):
     def leaf_of(self, values: np.ndarray, start: np.ndarray) -> np.ndarray:
         """The leaf number that each row of `values` (n_rows, n_features) reaches from node `start` (n_rows,)."""
         node = start.astype(np.int64)
-        going = np.flatnonzero(self.feature[node] != LEAF)
+        going = np.flatnonzero(self.feature.take(node) != LEAF)
         while len(going):
-            here = node[going]
-            value, threshold = values[going, self.feature[here]], self.threshold[here]
+            here = node.take(going)
+            value, threshold = values[going, self.feature.take(here)], self.threshold.take(here)
             step = np.where(np.isnan(threshold), value, value > threshold).astype(np.int64)
-            node[going] = self.first_child[here] + step
-            going = going[self.feature[node[going]] != LEAF]
-        return self.leaf_number[node]
+            node[going] = here = self.first_child.take(here) + step
+            going = going[self.feature.take(here) != LEAF]
+        return self.leaf_number.take(node)
 
 
 def values_of(data: EncodedDataset) -> np.ndarray:

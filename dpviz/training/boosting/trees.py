@@ -340,7 +340,7 @@ class FollowingTrees:
         for axis, feature in enumerate(self.asked):
             sums = cells if len(shape) == 1 else np.add.reduce(cells, axis=1 - axis)
             by_noise = (len(sums) - 1) * noisy.size / len(sums) * scale**2
-            found = float(np.square(sums - np.add.reduce(sums) / len(sums)).sum()) - by_noise
+            found = float(np.add.reduce(np.square(sums - np.add.reduce(sums) / len(sums)), axis=None)) - by_noise
             self.signal[feature] = _MEMORY * self.signal[feature] + found
             self.memory[feature] = _MEMORY * self.memory[feature] + 1
             self.worth[feature] = max(self.signal[feature], 0.0) / self.memory[feature]
