@@ -7,7 +7,7 @@ import math
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dpviz.accounting.claim import Claim
@@ -163,6 +163,7 @@ def test_what_was_spent_adds_up_to_the_guarantee(event):
     assert set(ledger.spent()) <= {(step.part, step.level) for _, step in walk(event)}
 
 
+@example(Sequential((Parallel((LEFT, Sequential((RIGHT, LEFT))) * 20), ROOT)))  # more than there are letters
 @given(_events(PURE | RANGE | DELTAS | st.sampled_from([Step(Free(), "split"), EXACT, ROUNDS]), least=1))
 def test_a_ledger_is_read_as_it_was_written_and_every_path_is_used_once(event):
     ledger = Ledger(event)
