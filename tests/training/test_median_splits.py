@@ -1,5 +1,7 @@
 """Splits of numbers: medians by ranks, halves that a split parts, and what one row changes of either."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -34,8 +36,8 @@ def test_cuts_are_public_and_move_from_the_median_to_where_a_tail_begins():
     assert set(range(1, 32)) <= set(cuts.tolist())
     assert {1.25, 1.75, 30.25, 30.75} <= set(cuts.tolist())  # four steps between two halvings
     assert len(cuts) < 100  # bands are classes
+    np.testing.assert_array_equal(target_cuts(replace(SCHEMA, target=NumericTarget("y", -50, -18))), cuts - 50)
     # 90 of 100 rows at 1, the others at 31 of 32: ranks alone cut within the many, distances between both.
-    cuts = target_cuts(SCHEMA)
     counts = np.bincount(np.searchsorted(cuts, [1.0] * 90 + [31.0] * 10), minlength=len(cuts) + 1)
     best = [cuts[cut_utilities(counts, places_of(SCHEMA.target, cuts), ranks).argmax()] for ranks in (RANKS, 0)]
     assert best[0] == 1

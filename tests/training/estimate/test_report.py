@@ -85,6 +85,14 @@ def test_where_noise_hides_the_rows_the_interval_is_everything(counts):
         assert 0 <= estimate.value <= 1
 
 
+@pytest.mark.parametrize("few", [3, 9, 20])
+def test_an_area_is_no_surer_than_as_many_pairs_as_the_rarer_class_has_rows_whichever_way_it_errs(few):
+    right, wrong = (classes_of(TWO, EXACT, (0, (90, 0), (1 - p, p)), (1, (0, few), (p, 1 - p))).auc for p in (0.1, 0.9))
+    assert (right.value, wrong.value) == (1, 0)
+    assert right.low <= 0.025 ** (1 / few) * (1 + 1e-9)  # Clopper & Pearson 1934 of pairs that are all ranked right
+    assert (wrong.low, wrong.high) == pytest.approx((1 - right.high, 1 - right.low))
+
+
 SCHEMA = Schema((NumericFeature("x", 0, 1),), NumericTarget("y", 0, 100), n_public=1000)
 
 
