@@ -213,26 +213,17 @@ def test_every_parameter_export_error_and_variable_is_in_the_reference():
     assert {name for name in used if f"`{name}`" not in told} == set()
 
 
-def test_the_glossary_is_short_and_in_order():
+def test_the_glossary_is_in_order():
     page = (ROOT / "docs" / "reference" / "glossary.md").read_text(encoding="utf-8")
     terms = re.findall(r"^(.+)\n: .", page, re.MULTILINE)
-    assert 40 <= len(terms) <= 50
     assert terms == sorted(terms, key=str.lower)
 
 
 TEXT = README.read_text(encoding="utf-8")
 DOCS = ROOT / "docs"
-GUARANTEE = (DOCS / "explanation" / "guarantee.md").read_text(encoding="utf-8")
-MOST_LINES = 110
 
 
-def table_row(text, first_cell):
-    (line,) = [line for line in text.splitlines() if line.startswith(f"| {first_cell} |")]
-    return [cell.strip() for cell in line.strip("|").split("|")]
-
-
-def test_it_is_short_and_says_first_how_far_it_may_be_trusted():
-    assert len(TEXT.splitlines()) <= MOST_LINES
+def test_it_says_first_how_far_it_may_be_trusted():
     status = TEXT[: TEXT.index("## ")]
     for said in ("alpha", "nobody\n> outside has reviewed", "Windows is untried"):
         assert said in status

@@ -29,7 +29,6 @@ ADULT_LIKE = Schema(
     ClassTarget("income", ("low", "high")),
     n_public=36000,
 )
-KINDS = ("numbers", "categories", "mixed")
 
 
 # --- how epsilon is divided

@@ -26,7 +26,6 @@ from tests.support.planted import GROWING
 from tests.support.tables import schema_of, table
 
 RULES = (pf_tree.auto_depth, pf_tree.auto_depth_of_blocks)
-KINDS = ("numbers", "categories", "mixed")
 
 
 def fit(data, **asked):
