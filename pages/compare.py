@@ -217,10 +217,11 @@ def draw_curves(asked: Asked, frame: pd.DataFrame, chosen: float | None = None) 
         sound = [curve.learner for curve in found if curve.is_sound and curve.learner in bandable]
         banded = (sound or bandable)[0]
     level = comparison.majority_level(frame, metric)
-    x = chosen if chosen is not None else asked.places[len(asked.places) // 2]
+    x = chosen if chosen is not None else first_place(asked, asked.places)
     about = unit.words if axis == "guesses" else None
     words = charts.headline(found, along=along, x=x, metric=metric, level=level, about=about, unit=unit)
-    if chosen is None and not any(curve.is_sound and curve.at(x) for curve in found):
+    there = comparison.at_equal_risk(found, x) if axis == "guesses" else {curve.learner: curve.at(x) for curve in found}
+    if chosen is None and not any(curve.is_sound and there.get(curve.learner) for curve in found):
         words = "Points appear as they are computed."
     words = f"On made-up rows: {words}" if rows.is_made_up else words
     st.markdown(escape_markdown(words))
@@ -247,6 +248,14 @@ def saved_as(name: str) -> str:
     return "" if is_private else f"compare-{asked.along}-{name}"
 
 
+def first_place(asked: Asked, places: Sequence[float]) -> float:
+    """Where the curves are looked at, while they are computed and until somebody moves."""
+    if asked.axis == "guesses":
+        return 60.0
+    near = {EPSILON: 1.0, DEPTH: 4, ROWS: places[-1]}[asked.along]
+    return min(places, key=lambda place: abs(place - near))
+
+
 def ask_place(shown: Asked, frame: pd.DataFrame) -> float:
     """Where the curves are looked at in detail."""
     if shown.axis == "guesses":
@@ -255,10 +264,9 @@ def ask_place(shown: Asked, frame: pd.DataFrame) -> float:
     places = [place for place in shown.places if (frame[shown.along] == place).any()]
     if len(places) == 1:
         return places[0]
-    near = {EPSILON: 1.0, DEPTH: 4, ROWS: places[-1]}[shown.along]
     words = {EPSILON: f"ε ({unit.neighbours})", DEPTH: "this many levels", ROWS: "this many training rows"}
     name = number_text if shown.along == EPSILON else "{:,.0f}".format
-    start = min(places, key=lambda place: abs(place - near))
+    start = first_place(shown, places)
     label = f"In detail at {words[shown.along]}"
     return float(st.select_slider(label, places, value=start, format_func=name, key=f"place-{shown.along}"))
 

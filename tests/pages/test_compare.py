@@ -83,7 +83,8 @@ def test_curves_of_a_bundled_sample_are_there_for_the_next_session_and_for_no_ot
     assert not charts(private)
 
 
-def test_a_session_draws_the_points_there_are_while_it_waits_in_line_behind_the_session_that_found_them(monkeypatch):
+@pytest.mark.parametrize("axis", ["ε asked for", "right guesses of 100"])
+def test_a_session_draws_the_points_there_are_while_it_waits_in_line_behind_the_session_that_found_them(axis, monkeypatch):
     def two_points(grid, data, batches, *, stop, workers=None):
         yield from original(grid, data, batches[:2], stop=stop)
         there.set()
@@ -93,10 +94,11 @@ def test_a_session_draws_the_points_there_are_while_it_waits_in_line_behind_the_
     monkeypatch.setattr(sweep, "run_batches", two_points)
     sessions = []
     for _ in range(2):
-        sessions.append(page(rows=bundled(), names=("pf-tree",)))
+        sessions.append(page(rows=bundled(), names=("pf-tree",), **{"x-axis": axis}))
         assert there.wait(60)
     assert job_of(sessions[1], SLOT).began is None
     assert charts(sessions[1])
+    assert "No algorithm whose claim holds" not in texts(sessions[1])
     go.set()
 
 
