@@ -470,6 +470,13 @@ def is_view(kind: Any) -> bool:
     return str(kind) in ("string_view", "binary_view")
 
 
+def without_sharing(values: Any) -> Any:
+    """Cells that share their letters with letters of their own; which bytes they are is not looked at."""
+    import pyarrow as pa
+
+    return values.cast(pa.large_string() if str(values.type) == "string_view" else pa.large_binary())
+
+
 def is_flat(kind: Any) -> bool:
     """Whether cells of this type of Arrow are neither lists nor records."""
     import pyarrow.types as types
@@ -558,8 +565,7 @@ def _as_bytes(values: Any) -> Any:
     """Texts as their bytes, for they may be no texts at all."""
     import pyarrow as pa
 
-    if is_view(values.type):
-        values = values.cast(pa.large_string() if str(values.type) == "string_view" else pa.large_binary())
+    values = without_sharing(values) if is_view(values.type) else values
     return values.cast(pa.large_binary()) if is_text(values.type) else values
 
 

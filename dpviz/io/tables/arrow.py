@@ -16,7 +16,7 @@ import numpy as np
 from dpviz.io.csv import check_names, lost_rows
 from dpviz.io.options import ReadOptions, redact_errors
 from dpviz.table.cells import Marks
-from dpviz.table.columns import Column, is_flat, is_text, is_view
+from dpviz.table.columns import Column, is_flat, is_text, is_view, without_sharing
 from dpviz.table.notes import Doubt
 from dpviz.table.raw import RawTable, without_cells
 
@@ -155,12 +155,10 @@ def _as_bytes(column: pa.Array, options: ReadOptions) -> pa.Array:
     if types.is_dictionary(column.type):
         return pa.DictionaryArray.from_arrays(column.indices, _as_bytes(column.dictionary, options), safe=False)
     if is_view(column.type):
-        about = column.buffers(), column.null_count, column.offset
-        shared = pa.Array.from_buffers(pa.binary_view(), len(column), *about)
-        shared.validate(full=True)
-        lengths = np.frombuffer(shared.buffers()[1] or b"", np.int32)[4 * shared.offset :: 4]
-        options.require_bytes(int(lengths[: len(shared)].sum(dtype=np.int64)))  # together far more than what they share, perhaps
-        return shared.cast(pa.large_binary())
+        column.validate(full=True)
+        lengths = np.frombuffer(column.buffers()[1] or b"", np.int32)[4 * column.offset :: 4]
+        options.require_bytes(int(lengths[: len(column)].sum(dtype=np.int64)))  # together far more than what they share, perhaps
+        return without_sharing(column).cast(pa.large_binary())
     wide = types.is_large_string(column.type)
     return column.cast(pa.large_binary() if wide else pa.binary()) if wide or types.is_string(column.type) else column
 
