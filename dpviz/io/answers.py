@@ -116,10 +116,10 @@ def csv_parts(pieces: Iterable[Answers], *, guard: bool) -> Iterator[bytes]:
     for number, piece in enumerate(pieces):
         if number == 0:
             yield _lines([[_cell(name, guard)] for name in piece.header])
-        labels = [_cell(label, guard) for label in (*piece.labels, None)]
+        empty = "" if len(piece.header) > 1 else '""'  # a blank line would be no row
+        labels = [*(_cell(label, guard) for label in piece.labels), empty]
         columns: list[list[str]] = [[_cell(key, guard) for key in piece.written]] if piece.key else []
         columns += [list(map(labels.__getitem__, piece.codes.tolist()))] if piece.labels else []
-        empty = "" if columns or len(piece.names) > 1 else '""'  # a blank line would be no row
         columns += [[repr(value) if value == value else empty for value in values.tolist()] for values in piece.numbers.T]
         yield _lines(columns)
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from dpviz.errors import DpvizError, ReadingWarning, TableError
 from dpviz.io import csv as module
+from dpviz.io.answers import Answers, csv_parts
 from dpviz.io.csv import read_lines, told_apart
 from dpviz.io.csv_text import csv_text, frame_csv, harmless
 from dpviz.io.options import ReadOptions
@@ -391,3 +392,16 @@ def test_in_every_encoding_a_line_feed_stands_for_itself_alone_and_others_are_re
     for encoding in ENCODINGS:
         assert all(bytes([byte, 10]).decode(encoding, "replace").endswith("\n") for byte in range(256))
         assert all(b"\n" not in chr(code).encode(encoding, "ignore") for code in range(11, 0x3000))
+
+
+@pytest.mark.parametrize("names", [(), ("p_no",), ("p_no", "p_yes")])
+@pytest.mark.parametrize("key", ["", "id"])
+@pytest.mark.parametrize("labels", [(), ("no", "yes")])
+def test_a_row_without_an_answer_is_a_line_and_no_blank_one(labels, key, names):
+    names = names if labels else ("value",)
+    keys, codes = [7, None, 9] if key else [], np.array([0, -1, 0], np.int16)
+    given = Answers(key, keys, labels, codes, names, np.array([[0.5, np.nan, 1.0]] * len(names)).reshape(len(names), 3).T)
+    lines = b"".join(csv_parts([given])).decode().splitlines()
+    assert len(lines) == 4
+    assert all(lines)
+    assert [len(cells) for cells in csv.reader(lines)] == [len(given.header)] * 4
