@@ -55,41 +55,42 @@ _LENGTH = struct.Struct("<Q")
 class Format:
     """A format of files: its reader as "module:function", what that needs, and how such a file is known by name and first bytes.
 
-    Without endings only other code asks for it.
+    `batches` reads the file at a path some rows at a time; empty where nothing does.
     """
 
     title: str
     reader: str
     packages: tuple[str, ...]
-    endings: tuple[str, ...] = ()
-    starts: tuple[bytes, ...] = ()
-    extra: str = "tables"
+    endings: tuple[str, ...]
+    starts: tuple[bytes, ...]
+    batches: str = ""
 
-    def load(self) -> Callable[[Any, ReadOptions], Iterator[Any]]:
+    def load(self, *, in_batches: bool = False) -> Callable[[Any, ReadOptions], Iterator[Any]]:
         """The reader: (file, options) -> `Facts` or dicts of them, and Arrow tables; the names of the columns come first."""
-        module, _, name = self.reader.partition(":")
+        module, _, name = (self.batches if in_batches else self.reader).partition(":")
         reader: Callable[[Any, ReadOptions], Iterator[Any]] = getattr(import_module(module), name)
         return reader
 
     def require(self) -> None:
         """Raise DpvizError unless all packages are installed."""
-        require_extra(self.extra, f"Reading {self.title}", *self.packages)
+        require_extra("tables", f"Reading {self.title}", *self.packages)
 
 
+_ARROW, _ROWS = "dpviz.io.tables.arrow", "dpviz.rows.files"
 _STATA_SPSS = ("pyreadstat", "pandas", "pyarrow")
 ZIP = b"PK\x03\x04"
 #: First bytes of a Stata file of before version 13: the number of its format, the order of bytes, and 1.
 _OLD_STATA = tuple(bytes([number, order, 1]) for number in (105, 106, 107, 108, 110, 111, 113, 114, 115) for order in (1, 2))
 FORMATS = (
     EXCEL := Format("an Excel file", "dpviz.io.tables.excel:read_excel", ("openpyxl", "pyarrow"), (".xlsx", ".xlsm"), (ZIP,)),
-    PARQUET := Format("a Parquet file", "dpviz.io.tables.arrow:read_parquet", ("pyarrow",), (".parquet",), (b"PAR1",)),
-    FEATHER := Format("a Feather file", "dpviz.io.tables.arrow:read_feather", ("pyarrow",), (".feather", ".arrow"), (b"ARROW1",)),
-    STATA := Format(
-        "a Stata file", "dpviz.io.tables.stata_spss:read_stata", _STATA_SPSS, (".dta",), (b"<stata_dta>", *_OLD_STATA)
+    PARQUET := Format(
+        "a Parquet file", f"{_ARROW}:read_parquet", ("pyarrow",), (".parquet",), (b"PAR1",), f"{_ROWS}:parquet_batches"
     ),
-    SPSS := Format("an SPSS file", "dpviz.io.tables.stata_spss:read_spss", _STATA_SPSS, (".sav", ".zsav"), (b"$FL2", b"$FL3")),
-    PARQUET_BATCHES := Format("a Parquet file", "dpviz.rows.files:parquet_batches", ("pyarrow",)),
-    FEATHER_BATCHES := Format("a Feather file", "dpviz.rows.files:feather_batches", ("pyarrow",)),
+    Format(
+        "a Feather file", f"{_ARROW}:read_feather", ("pyarrow",), (".feather", ".arrow"), (b"ARROW1",), f"{_ROWS}:feather_batches"
+    ),
+    Format("a Stata file", "dpviz.io.tables.stata_spss:read_stata", _STATA_SPSS, (".dta",), (b"<stata_dta>", *_OLD_STATA)),
+    Format("an SPSS file", "dpviz.io.tables.stata_spss:read_spss", _STATA_SPSS, (".sav", ".zsav"), (b"$FL2", b"$FL3")),
 )
 
 
@@ -118,7 +119,7 @@ def batches_in_worker(format: Format, path: Path, options: ReadOptions) -> tuple
 def _parts(format: Format, file: bytes | Path, options: ReadOptions) -> Generator[Any, None, None]:
     """What a reader yields, from a worker."""
     if sys.platform == "win32":
-        yield from format.load()(file, options)
+        yield from format.load(in_batches=isinstance(file, Path))(file, options)
         return
     with closing(_Answers(format, file, options)) as answers, cells_stay_inside(answers.error):
         while (part := answers.next()) is not None:
@@ -133,7 +134,7 @@ class _Answers:
         size = file.stat().st_size if isinstance(file, Path) else len(file)
         self.seconds = SECONDS + SECONDS_PER_MB * size / 1e6
         self.most = 2 * options.max_bytes + _MOST_MESSAGE
-        self.jobs, self.pipe = _fork(format)
+        self.jobs, self.pipe = _fork(format, in_batches=isinstance(file, Path))
         self.heard = monotonic()
         asked = asdict(replace(options, step=watched(None, None))) | {"step": None}
         place = str(file.absolute()) if isinstance(file, Path) else None
@@ -229,11 +230,11 @@ def end() -> None:
             process.wait()
 
 
-def _fork(format: Format) -> tuple[int, int]:
+def _fork(format: Format, *, in_batches: bool) -> tuple[int, int]:
     """(where a job is written, where answers are read) of a new worker."""
     jobs, ours = os.pipe()
     answers, theirs = os.pipe()
-    which = [bytes([FORMATS.index(format)])]
+    which = [bytes([FORMATS.index(format), in_batches])]
     try:
         with _LOCK:
             if not _is_taken(which, [jobs, theirs]):  # the process that waits has ended just now
@@ -259,21 +260,21 @@ def wait() -> None:
     line, home = fromfd(0, AF_UNIX, SOCK_STREAM), os.getpid()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nothing waits for a worker that has ended
     while True:
-        which, pipes, _, _ = recv_fds(line, 1, 2)
+        which, pipes, _, _ = recv_fds(line, 2, 2)
         if not which:
             return
         line.sendall(b"\0")
-        format = FORMATS[which[0]]
+        format, in_batches = FORMATS[which[0]], bool(which[1])
         for module in (*format.packages, "pyarrow.parquet", "pyarrow.compute"):  # once for all workers
             with suppress(ImportError):
                 import_module(module)
-        format.load()
+        reader = format.load(in_batches=in_batches)
         jobs, answers = pipes
         if os.fork() == 0:
             try:
                 line.close()
                 os.close(0)
-                _answer(format, jobs, answers, home)
+                _answer(reader, jobs, answers, home)
             finally:  # an error says nothing here: the caller sees that this has ended
                 os._exit(0)
         os.close(jobs)
@@ -283,7 +284,7 @@ def wait() -> None:
 # --- the worker
 
 
-def _answer(format: Format, jobs: int, answers: int, home: int) -> None:
+def _answer(reader: Callable[[Any, ReadOptions], Iterator[Any]], jobs: int, answers: int, home: int) -> None:
     with open(jobs, "rb", closefd=False) as file:
         (length,) = _LENGTH.unpack(file.read(_LENGTH.size))
         job = json.loads(file.read(length))
@@ -295,7 +296,7 @@ def _answer(format: Format, jobs: int, answers: int, home: int) -> None:
         most = max(_LIBRARY, MEMORY_PER_BYTE * options.max_bytes) + job["size"] * (job["path"] is not None)
         limit_process(most, job["seconds"])
         try:
-            for part in format.load()(source, options):
+            for part in reader(source, options):
                 if isinstance(part, Facts):
                     _say(out, {"facts": asdict(part)})
                 else:

@@ -25,7 +25,7 @@ from dpviz.io.tables.arrow import (
     wanted_of,
     with_type,
 )
-from dpviz.io.worker import FEATHER_BATCHES, PARQUET_BATCHES, batches_in_worker
+from dpviz.io.worker import FORMATS, batches_in_worker
 from dpviz.progress import Progress
 from dpviz.rows.sources import Batches
 from dpviz.rows.text import csv_batches
@@ -35,9 +35,9 @@ from dpviz.training.nodes import rows_at_once
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_FORMATS = {PARQUET_BATCHES: (".parquet",), FEATHER_BATCHES: (".feather", ".arrow")}
+_FORMATS = [format for format in FORMATS if format.batches]
 #: Files whose rows are read some at a time, at no further cost.
-IN_BATCHES = tuple(chain.from_iterable(_FORMATS.values()))
+IN_BATCHES = tuple(chain.from_iterable(format.endings for format in _FORMATS))
 _TEXT = (".csv", ".tsv", ".tab", ".txt", ".csv.gz", ".tsv.gz")
 
 
@@ -78,8 +78,8 @@ def _file(path: Path, asked: ReadOptions) -> Batches:
     options, name = replace(asked, title=path.name), path.name.lower()
     if name.endswith(_TEXT):
         return csv_batches(path, options)
-    for format, endings in _FORMATS.items():
-        if name.endswith(endings):
+    for format in _FORMATS:
+        if name.endswith(format.endings):
             facts, read = batches_in_worker(format, path, options)
             return Batches(facts.names, read, facts.notes)
     what = f"{path.name!r} is none of the files that can be read in batches ({', '.join((*IN_BATCHES, *_TEXT))})."

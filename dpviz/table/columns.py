@@ -72,7 +72,7 @@ class Column:
     ) -> None:
         """`marks`: what points and commas in texts mean. `is_own`: nobody else changes `numbers`, which need not be copied."""
         self.name, self.packs, self.labels, self.marks = name, packs, labels, marks
-        #: Of texts that came from values, the numbers with fractions, NaN elsewhere: their points are decimal, whatever `marks`.
+        #: Of texts that came from values, those that came as floats or decimals: their points are decimal, whatever `marks`.
         self.fractions: np.ndarray | None = None
         #: The numbers of a typed column as they came: where they are no whole numbers, zeros may be negative ones.
         self.typed = None
@@ -446,8 +446,7 @@ def _fractions(values: Sequence[Any]) -> np.ndarray | None:
     kinds = {kind for kind in set(map(type, values)) if issubclass(kind, (float, np.floating, Decimal))}
     if not kinds:
         return None
-    found = np.fromiter((_float_of(value) if type(value) in kinds else np.nan for value in values), np.float64, len(values))
-    return found if (found % 1 > 0).any() else None
+    return np.fromiter((_float_of(value) if type(value) in kinds else np.nan for value in values), np.float64, len(values))
 
 
 def _float_of(value: Any) -> float:
@@ -539,8 +538,8 @@ def _of_arrow(values: Any, charge: Callable[[int], None] | None) -> Typed:
     distinct: Any = _as_bytes(chunks[0].dictionary) if chunks else ()
     if charge is not None:
         charge(_TEXT * len(distinct) + (distinct.nbytes if chunks else 0))
-    decimals = list(map(_decimal, distinct)) if types.is_decimal(kind) else []
-    return map(_scalar_text, distinct), places, _fractions(decimals)
+    texts = list(map(_scalar_text, distinct))
+    return texts, places, parse_numbers(texts, Marks.PROGRAM) if types.is_decimal(kind) else None
 
 
 def _plain_numbers(values: Any) -> np.ndarray:
@@ -567,13 +566,6 @@ def _as_bytes(values: Any) -> Any:
 
     values = without_sharing(values) if is_view(values.type) else values
     return values.cast(pa.large_binary()) if is_text(values.type) else values
-
-
-def _decimal(scalar: Any) -> Decimal | None:
-    try:
-        return scalar.as_py()
-    except ArithmeticError:  # of more digits than Python's hold; its text is unreadable too
-        return None
 
 
 def _scalar_text(scalar: Any) -> str:

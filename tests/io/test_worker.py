@@ -192,7 +192,7 @@ def state(process: int) -> list[str]:
 
 def test_what_arrives_is_what_was_read_there(tmp_path):
     """To the bit: names, cells, what was left out and what is said about it."""
-    formats = {which.endings[0].removeprefix("."): which for which in worker.FORMATS if which.endings}
+    formats = {which.endings[0].removeprefix("."): which for which in worker.FORMATS}
     for kind, which in formats.items():
         content, options = WRITERS[kind]([*drawn_rows(3, 50), (None,) * 5], tmp_path), ReadOptions("t")
         one, other = read_table(content, name="t"), received_table(which.load()(content, options), options)
@@ -278,7 +278,7 @@ def heard(said: bytes, monkeypatch: pytest.MonkeyPatch) -> RawTable:
     (jobs, ours), (answers, theirs) = os.pipe(), os.pipe()
     os.write(theirs, said)
     os.close(theirs)
-    monkeypatch.setattr(worker, "_fork", lambda format: (ours, answers))
+    monkeypatch.setattr(worker, "_fork", lambda format, in_batches: (ours, answers))
     try:
         return worker.read_in_worker(worker.PARQUET, b"PAR1", ReadOptions("t", 100_000, max_rows=1_000))
     finally:

@@ -126,3 +126,14 @@ def test_a_number_that_came_as_one_is_that_number_whatever_marks_and_other_cells
     for typed in (cells, cells.dictionary_encode()):
         column = Column.from_values("x", typed).with_marks(Marks.COMMA)
         assert (column.numbers()[:-1].tolist(), column.is_missing.tolist()) == (FRACTIONS, [False] * 4 + [True])
+
+
+@pytest.mark.parametrize("beside", [[], [Decimal("1.5")], ["2"]])
+def test_a_decimal_of_many_digits_is_a_number_whatever_stands_beside_it(beside):
+    """Floating-point numbers of its size have no fractions, but its text has a point."""
+    cells = [Decimal("6745075650274456123.25"), *beside]
+    forms = [pd.Series(cells, dtype=object), cells, pd.Series(pd.Categorical(cells))]
+    forms += [pa.array(map(Decimal, cells), pa.decimal128(38, 2))]
+    for form in forms:
+        column = Column.from_values("x", form).with_marks(Marks.COMMA)
+        assert column.numbers()[0] == 6745075650274456123.25
