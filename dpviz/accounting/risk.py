@@ -15,7 +15,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from msgspec import Meta
@@ -146,23 +146,6 @@ class Risk:
         return found.at_most(self.plain.delta + (1 - self.plain.delta) * pure_deltas(found.losses, self.plain.epsilon))
 
 
-def risk_entries(risk: Risk, rows_per_person: int | None) -> list[dict[str, Any]]:
-    """What a document says of one row and of one person, rounded up: so that a reader without the rows, or without dpviz, has it.
-
-    Empty where nothing bounds the loss.
-    """
-    units = [1] if rows_per_person in (None, 1) else [1, rows_per_person]
-    return [_entry(risk.for_rows(rows)) for rows in units if rows is not None] if risk.plain.is_finite else []
-
-
-def _entry(risk: Risk) -> dict[str, Any]:
-    return {
-        "rows": risk.rows,
-        "guesses": [[rate, min(1.0, math.ceil(risk.guesses(rate) * _DIGITS) / _DIGITS)] for rate in _BASE_RATES],
-        "false_negatives": [[rate, math.floor(risk.false_negatives(rate) * _DIGITS) / _DIGITS] for rate in _FALSE_POSITIVES],
-    }
-
-
 @dataclass(frozen=True, slots=True)
 class StatedRisk:
     """What a document says of the risk of so many rows of one person, as pairs of a rate and what is said of it."""
@@ -170,6 +153,22 @@ class StatedRisk:
     rows: Annotated[int, Meta(ge=1)]
     guesses: tuple[tuple[_Share, _Share], ...]  #: By base rate: the largest share of right guesses
     false_negatives: tuple[tuple[_Share, _Share], ...]  #: By rate of false positives: the least rate of false negatives
+
+    @classmethod
+    def of(cls, risk: Risk) -> StatedRisk:
+        """Rounded towards more risk."""
+        guesses = ((rate, min(1.0, math.ceil(risk.guesses(rate) * _DIGITS) / _DIGITS)) for rate in _BASE_RATES)
+        misses = ((rate, math.floor(risk.false_negatives(rate) * _DIGITS) / _DIGITS) for rate in _FALSE_POSITIVES)
+        return cls(risk.rows, tuple(guesses), tuple(misses))
+
+
+def stated_risks(risk: Risk, rows_per_person: int | None) -> tuple[StatedRisk, ...]:
+    """What a document says of one row and of one person: so that a reader without the rows, or without dpviz, has it.
+
+    Empty where nothing bounds the loss.
+    """
+    units = dict.fromkeys((1, rows_per_person or 1))
+    return tuple(StatedRisk.of(risk.for_rows(rows)) for rows in units) if risk.plain.is_finite else ()
 
 
 def check_risks(risks: Sequence[StatedRisk], risk: Risk, where: str) -> None:

@@ -15,7 +15,7 @@ from dpviz.accounting.events import Event
 from dpviz.accounting.guarantee import PrivacyLoss, guarantee, of_person
 from dpviz.accounting.ledger import Ledger, ledger_entries
 from dpviz.accounting.plan import BudgetPlan
-from dpviz.accounting.risk import Risk, StatedRisk, risk_entries
+from dpviz.accounting.risk import Risk, stated_risks
 from dpviz.errors import DpvizError, place
 from dpviz.models.base import Model
 from dpviz.models.new_rows import answers, probabilities
@@ -27,7 +27,6 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
 from dpviz.table.raw import listed_names
 from dpviz.table.schema import ClassTarget, Schema
-from dpviz.table.strict_json import read
 
 
 @dataclass(frozen=True)
@@ -229,7 +228,7 @@ class FitResult:
         statement = Statement(
             guarantee=self.ledger.guarantee,
             per_person=PerPerson.of(self.unit, self.spent),
-            risk=read(tuple[StatedRisk, ...], risk_entries(self.risk, self.rows_per_person)) or UNSET,
+            risk=stated_risks(self.risk, self.rows_per_person) or UNSET,
             claim=self.claim,
             ledger=tuple(ledger_entries(self.ledger)),
             disclosures=self.disclosures,

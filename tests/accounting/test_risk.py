@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -16,12 +17,11 @@ import dpviz
 from dpviz.accounting.events import ApproximateDP, BoundedRange, Free, Parallel, PureDP, RandomPartition, Sequential, Step
 from dpviz.accounting.gaussian import priced_rounds
 from dpviz.accounting.guarantee import for_unit, guarantee
-from dpviz.accounting.risk import Risk, StatedRisk, check_risks, risk_entries
+from dpviz.accounting.risk import Risk, check_risks, stated_risks
 from dpviz.errors import DocumentError, ParameterError
 from dpviz.evaluation.audit.evidence import BoundLearner
 from dpviz.evaluation.audit.exact import Universe, whole_distribution
 from dpviz.evaluation.audit.sources import Enumeration
-from dpviz.table.strict_json import read
 from tests.support.examples import examples
 from tests.support.oracles.membership import hockey_stick, power, responses
 
@@ -149,32 +149,29 @@ def test_no_two_tables_of_a_universe_are_told_apart_better(epsilon, depth, rows)
 # In a document
 
 
-def stated(entries):
-    return read(list[StatedRisk], entries, "risk")
-
-
 def test_a_statement_of_a_row_and_a_person_is_rounded_up_and_accepted():
-    entries = risk_entries(Risk(PURE), 3)
-    assert [entry["rows"] for entry in entries] == [1, 3]
+    entries = stated_risks(Risk(PURE), 3)
+    assert [entry.rows for entry in entries] == [1, 3]
     for entry in entries:
-        risk = Risk(PURE).for_rows(entry["rows"])
-        assert all(value >= risk.guesses(rate) for rate, value in entry["guesses"])
-        assert all(value <= risk.false_negatives(rate) for rate, value in entry["false_negatives"])
-    check_risks(stated(entries), Risk(PURE), "privacy.risk")
+        risk = Risk(PURE).for_rows(entry.rows)
+        assert all(value >= risk.guesses(rate) for rate, value in entry.guesses)
+        assert all(value <= risk.false_negatives(rate) for rate, value in entry.false_negatives)
+    check_risks(entries, Risk(PURE), "privacy.risk")
 
 
 @pytest.mark.parametrize(("name", "less"), [("guesses", -0.001), ("false_negatives", 0.001)])
 @pytest.mark.parametrize("of", [0, 1])
 def test_a_statement_of_less_is_refused(name, less, of):
-    entries = risk_entries(Risk(PURE), 3)
-    place = [rate for rate, _ in entries[of][name]].index(0.5)
-    entries[of][name][place][1] += less
-    for wrong in (entries, [risk_entries(Risk(PURE), 3)[0] | {"rows": 3}]):  # a statement of a person counts all rows
+    entries = list(stated_risks(Risk(PURE), 3))
+    of_a_row = replace(entries[0], rows=3)  # a statement of a person counts all rows
+    said = getattr(entries[of], name)
+    entries[of] = replace(entries[of], **{name: tuple((rate, value + less * (rate == 0.5)) for rate, value in said)})
+    for wrong in (entries, [of_a_row]):
         with pytest.raises(DocumentError, match=name if wrong is entries else "guesses"):
-            check_risks(stated(wrong), Risk(PURE), "risk")
+            check_risks(wrong, Risk(PURE), "risk")
 
 
 def test_a_person_of_very_many_rows_has_the_plain_bound_and_without_a_bound_nothing_is_stated():
     risk = Risk(Step(PureDP(1e-6), "leaf", mechanism="geometric")).for_rows(50_000)
     assert risk.guesses() == pytest.approx(risk.plain.guesses_right)
-    assert risk_entries(Risk(Step.unbounded("exact", "leaf")), 3) == []
+    assert stated_risks(Risk(Step.unbounded("exact", "leaf")), 3) == ()
