@@ -147,6 +147,7 @@ def strength_text(found: LowerBound) -> str:
 def attack_source(found: LowerBound) -> str:
     """What an attack could have shown, and on how many draws."""
     seen = f"{found.hits[1]:,} of {sum(found.hits):,} guesses right, {found.n_done:,} draws"
+    seen += f", {found.rows:,} equal rows in or out together" if found.rows > 1 else ""
     others = "" if found.any_noise is None else f" Whatever the noise: ε {at_least_text(found.any_noise)}."
     return f"{number_text(found.claimed)} is claimed and {number_text(found.perfect)} could be shown ({seen}).{others}"
 

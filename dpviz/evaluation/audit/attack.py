@@ -7,7 +7,8 @@ on either table; the logarithms of their ratios add up.
 Who is in which part of a random assignment is not released: probabilities are averaged over the parts of the canary, and all
 other rows are taken to be in the first part, where most of them are. That is exact where there are no others, and near it where
 only the first part tells of them. Nor is who takes part in a round on a Poisson sample: each round is averaged over whether the
-canary does, which is exact where there are no others, the only case for which it is done.
+canary does, which is exact where there are no others, the only case for which it is done. Of several equal canaries as many as
+usual take part, which is near the average over all numbers of them.
 
 The laws decide what is guessed, never whether it was right: a mechanism that does not keep its law is still found out.
 """
@@ -26,8 +27,9 @@ from typing import Any
 import numpy as np
 
 from dpviz.accounting.gaussian import bisect, gaussian_epsilon
+from dpviz.accounting.guarantee import PrivacyLoss, for_unit
 from dpviz.errors import DpvizError, ParameterError, UnsupportedError
-from dpviz.evaluation.audit.evidence import BoundLearner, Judged, columns_of, exceeds, rows_in_words
+from dpviz.evaluation.audit.evidence import BoundLearner, Judged, columns_of, exceeds, rows_in_words, typical
 from dpviz.evaluation.audit.verify import Pair, default_audit_pairs, require_neighbours
 from dpviz.evaluation.metrics import clopper_pearson
 from dpviz.evaluation.repeat import Workers, checked_workers, in_chunks
@@ -77,12 +79,12 @@ class Replay:
     name = "replay"
     seed = None
 
-    def __init__(self, recorded: Sequence[Step], assigned: tuple[int, ...] = (), chance: float = 1.0) -> None:
-        self._left = list(reversed(recorded))
+    def __init__(self, recorded: Sequence[Step], assigned: tuple[int, ...] = (), chance: float = 1.0, canaries: int = 1) -> None:
+        self._left, self._canaries = list(reversed(recorded)), canaries
         self._assigned, self.chance = assigned, chance  #: The part of every row, where rows are assigned, and its probability
         self.asked: list[Any] = []  #: The values of every other draw
-        self.rates = [1.0]  #: With what probability the canary takes part in each round, and
-        self.log_ratios = [0.0]  #: ln of the ratio of what came out in it, if it does
+        self.rates = [1.0]  #: With what probability canaries take part in each round, and
+        self.log_ratios = [0.0]  #: ln of the ratio of what came out in it, if they do
 
     def enter(self, place: int) -> None:
         """Nothing: outcomes are given."""
@@ -97,13 +99,14 @@ class Replay:
         if isinstance(mechanism, RandomAssignment):
             return np.array(self._assigned, dtype=np.uint8)
         if isinstance(mechanism, PoissonSample):
-            if values > 1:
+            if values > self._canaries:
                 raise UnsupportedError(
                     "Rows are sampled in too many ways to average over.", remedy="Attack what is published instead."
                 )
-            self.rates.append(mechanism.rate)
+            usual = max(1, round(mechanism.rate * self._canaries))
+            self.rates.append(min(1.0, mechanism.rate * self._canaries / usual))
             self.log_ratios.append(0.0)
-            return np.ones(values, dtype=bool)
+            return np.arange(values) < usual
         self.asked.append(values)
         self.log_ratios[-1] += _log_ratio(step, mechanism, values)
         return step.outcome
@@ -152,6 +155,7 @@ class LikelihoodRatios:
 
     def __init__(self, planned: BoundLearner, tables: Pair) -> None:
         self.planned, self.tables = planned, tables
+        self._canaries = tables[1].n_rows - tables[0].n_rows
         self._known: dict[Any, float] = {}
         self._counted: dict[Any, _Limits] = {}
 
@@ -198,8 +202,8 @@ class LikelihoodRatios:
 
     def _replays(self, table: EncodedDataset, recorded: Sequence[Step]) -> list[Replay]:
         """What was released, given again on a table: per part of the canary."""
-        parts = _assignments(recorded, table.n_rows, has_canary=table is self.tables[1])
-        found = [Replay(recorded, assigned, chance) for chance, assigned in parts]
+        parts = _assignments(recorded, table.n_rows, self._canaries if table is self.tables[1] else 0)
+        found = [Replay(recorded, assigned, chance, self._canaries) for chance, assigned in parts]
         for replay in found:
             self.planned.fit(table, replay)
         return found
@@ -218,17 +222,26 @@ def _telling(step: Step, limits: tuple[np.ndarray, np.ndarray] | None) -> Any:
     return (step.outcome if limits is None else np.clip(step.outcome, *limits)).tobytes()
 
 
-def _assignments(recorded: Sequence[Step], n_rows: int, *, has_canary: bool) -> Iterator[tuple[float, tuple[int, ...]]]:
-    """Every part of the canary with its probability, others in the first; one that says nothing where none was drawn."""
+def _assignments(recorded: Sequence[Step], n_rows: int, canaries: int) -> Iterator[tuple[float, tuple[int, ...]]]:
+    """Every part of the canary with its probability, others in the first; one that says nothing where none was drawn.
+
+    Several canaries are in the parts as the shares say.
+    """
     random = [step.mechanism for step in recorded if isinstance(step.mechanism, RandomAssignment)]
     if len(random) > 1:
         what = "Rows are assigned more than once, in too many ways to average over."
         raise UnsupportedError(what, remedy="Attack what is published instead.")
-    if not random or not has_canary:
+    others = (0,) * (n_rows - canaries)
+    if not random or not canaries:
         yield 1.0, (0,) * n_rows
         return
-    for part, share in enumerate((1 - sum(random[0].shares), *random[0].shares)):
-        yield share, (*(0,) * (n_rows - 1), part)
+    shares = (1 - sum(random[0].shares), *random[0].shares)
+    if canaries > 1:
+        ends = np.round(np.cumsum(shares) * canaries)
+        yield 1.0, (*others, *np.searchsorted(ends, np.arange(canaries), side="right").tolist())
+        return
+    for part, share in enumerate(shares):
+        yield share, (*others, part)
 
 
 # --- Audit by attack: a lower confidence bound on epsilon from many draws of a learner.
@@ -247,13 +260,20 @@ def _assignments(recorded: Sequence[Step], n_rows: int, *, has_canary: bool) -> 
 # The best guess is by the ratio of the probabilities of everything released, with the canary and without it (Neyman & Pearson
 # 1933; `LikelihoodRatios`), where these are known; else by what the model says.
 #
+# One row at a small epsilon moves hardly anything: to show half of it takes draws by the square of 1 / epsilon. So several equal
+# canaries are in or out together. What k rows move is k times as much at most, of epsilon and of mu alike (group privacy), and
+# what is shown of k rows is shown of one, divided by k.
+#
 # The bound is the least privacy loss at the stated confidence; a small bound shows nothing.
 #
 # Source: Steinke, Nasr & Jagielski 2023, "Privacy auditing with one (1) training run", Algorithm 1 and Theorem 2.1; Nasr et al.
-# 2023, "Tight auditing of differentially private machine learning" (a bound on mu, then on epsilon); Dong, Roth & Su 2022.
+# 2023, "Tight auditing of differentially private machine learning" (a bound on mu, then on epsilon); Dong, Roth & Su 2022 (also
+# Theorem 2.14: groups).
 
 #: Draws between two checks of `stop`.
 CHUNK = 50
+#: Rows of a group of canaries times epsilon: of pure noise, and next to a delta, where larger groups are seen in fewer draws.
+GROUP, GROUP_BESIDE_DELTA = 1.0, 5.0
 #: Draws on each pair that choose the pair and what is looked at: a twentieth of the draws, at least and at most so many.
 PILOT = (100, 200)
 #: Quantiles of the scores among which the limits of a guess are chosen.
@@ -282,6 +302,7 @@ class LowerBound(Judged):
 
     #: Lower bound on epsilon, with confidence `confidence`. With a delta: every Gaussian mechanism is refuted whose epsilon at
     #: that delta is less, because it allows fewer right guesses than `right`; of other noise `any_noise` is the bound.
+    #: It is of one row, however many canaries there were.
     bound: float
     confidence: float
     #: The bound that as many tries show of a mechanism that loses all that is proved: randomised response, or with a delta the
@@ -297,6 +318,7 @@ class LowerBound(Judged):
     delta: float = 0.0  #: Of the guarantee under attack
     right: float | None = None  #: With a delta: lower limit of the share of right guesses, where one is made every time
     any_noise: float | None = None  #: With a delta: lower bound on epsilon whatever the noise
+    rows: int = 1  #: Equal canaries that were in or out together
 
     @property
     def unconditional(self) -> float:
@@ -335,7 +357,8 @@ def audit(
     seed : int
         Repeatable; the number of workers changes nothing.
     pair : (EncodedDataset, EncodedDataset), optional
-        Without and with the canary, which is the last row. By default the best of a few.
+        Without and with the canary, which is the last row. By default the best of a few, where several equal canaries are in
+        or out together at a small epsilon.
     draws : int
         Fits, besides those that choose a pair.
     beta : float
@@ -357,25 +380,27 @@ def audit(
         raise ParameterError("audit", "workers", workers, "1 for a learner that is not given by name")
     request = FitRequest.of(learner, epsilon=epsilon, max_depth=max_depth, depth=max_depth, delta=delta, **params)
     for_pilot, for_draws = child_seeds(seed, 2)
-    pairs = (pair,) if pair is not None else default_audit_pairs(request.spec.tasks[0], epsilon)
-    tasks = [_Canary(request, tables) for tables in pairs]
+    if pair is None:
+        tasks = [_Canary(request, *tables) for tables in _groups(request)]
+    else:
+        require_neighbours(*pair)
+        tasks = [_Canary(request, pair)]
     task = _chosen(tasks, _seeds(for_pilot, min(max(draws // 20, PILOT[0]), PILOT[1])), draws, beta, stop)
     how: dict[str, Any] = {"workers": workers, "progress": progress, "stop": stop}
     show = replace(task).show  # without what was computed here
     shown = [one for chunk in in_chunks(show, _seeds(for_draws, draws), CHUNK, **how) for one in chunk]
-    composed = task.planned.composed  # not of one fit, which may have stopped early
-    delta = max(task.planned.claim.delta, composed.delta)
+    composed, delta = task.planned.composed, task.planned.delta  # not of one fit, which may have stopped early
     included, seen = ([one[side] for one in shown] for side in (0, 1))
     test = partial(task.guess, np.array(included, dtype=bool), np.array(seen), beta=beta)
-    risk = task.planned.request.risk(task.planned.schema).guesses()
+    risk = task.planned.request.risk(task.planned.schema).for_persons(task.rows).guesses() if delta else 1.0
     guesses = test(always=delta > 0)
     if not delta:
-        bound = guesses.bound(beta=beta)
+        bound = guesses.bound(beta=beta, rows=task.rows)
         found: dict[str, Any] = task.planned.judged(bound)
     else:
         right = guesses.least_right(_OF_GAUSSIANS * beta)
-        bound = gaussian_bound(right, delta)
-        any_noise = test(always=False).bound(beta=(1 - _OF_GAUSSIANS) * beta, delta=delta)
+        bound = gaussian_bound(right, delta, task.rows)
+        any_noise = test(always=False).bound(beta=(1 - _OF_GAUSSIANS) * beta, delta=delta, rows=task.rows)
         found = task.planned.judged(any_noise) | {"right": right, "any_noise": any_noise}
         if exceeds(right, risk):
             found["verdict"] = "ledger violated"
@@ -383,7 +408,7 @@ def audit(
         **found | {"seconds": time.perf_counter() - started},
         bound=bound,
         confidence=1 - beta,
-        perfect=perfect_bound(guesses.n_tried, composed.epsilon, risk, beta=beta, delta=delta),
+        perfect=perfect_bound(guesses.n_tried, composed.epsilon, risk, beta=beta, delta=delta, rows=task.rows),
         event=f"{task.observed}: {guesses.words}",
         hits=(guesses.n_guesses - guesses.n_right, guesses.n_right),
         n_tested=guesses.n_tried,
@@ -391,7 +416,19 @@ def audit(
         n_done=len(shown),
         canary=tuple(zip(columns_of(task.canary.schema), rows_in_words(task.canary)[0], strict=True)),
         delta=delta,
+        rows=task.rows,
     )
+
+
+def _groups(request: FitRequest) -> Iterator[tuple[Pair, int]]:
+    """Pairs of tables, and how many equal canaries the second has more: one, and as many as epsilon hides."""
+    task, epsilon = request.spec.tasks[0], request.settings.epsilon
+    has_delta = typical(request.spec, epsilon=epsilon, delta=request.settings.delta, **request.given).delta > 0
+    together = math.ceil((GROUP_BESIDE_DELTA if has_delta else GROUP) / epsilon)
+    for rows in {together} if has_delta else sorted({1, together}):
+        for pair in default_audit_pairs(task, rows * epsilon):
+            with_canaries = pair[1].take(np.repeat(np.arange(pair[1].n_rows), rows), share=1.0)
+            yield (with_canaries.take(np.arange(with_canaries.n_rows - rows), share=1.0), with_canaries), rows
 
 
 #: Two seeds per draw: of who is included, and of the noise.
@@ -409,6 +446,7 @@ class _Canary:
 
     request: FitRequest
     tables: Pair
+    rows: int = 1  #: Equal canaries: the last rows of the second table
     observed: str = RATIO
     limit: float = 0.0  #: Of a likelihood ratio: its least size that is guessed by
 
@@ -416,7 +454,6 @@ class _Canary:
         """Raises UnsupportedError or DpvizError for a pair that is unfit for this learner."""
         first, second = self.tables
         require_task(self.request.spec, first.schema)
-        require_neighbours(first, second)
         if second.n_rows < first.n_rows:
             raise DpvizError("The canary must be the last row of the second data set.", remedy="Swap the two data sets.")
 
@@ -467,7 +504,7 @@ class _Canary:
 
         Of likelihood ratios that follows from the laws; of all else it is a bound by these draws.
         """
-        delta = max(self.planned.claim.delta, self.planned.composed.delta)
+        delta = self.planned.delta
         included = np.array([_is_included(one) for one, _ in seeds])
         drawn = [self._ratios.record(int(present), of_noise) for present, (_, of_noise) in zip(included, seeds, strict=True)]
         looks = [self._looks(fitted.model) for fitted, _ in drawn]
@@ -475,7 +512,8 @@ class _Canary:
         for name in (SCORE, RULE, BOTH):
             task = replace(self, observed=name)
             guesses = task.guess(included, np.array([look[name] for look in looks]), beta=beta, always=delta > 0)
-            shows = gaussian_bound(guesses.least_right(beta / _LOOKS), delta) if delta else guesses.bound(beta=beta)
+            least = guesses.least_right(beta / _LOOKS)
+            shows = gaussian_bound(least, delta, self.rows) if delta else guesses.bound(beta=beta, rows=self.rows)
             found.append((shows, guesses.excess, task))
         try:
             ratios = [self._ratios.ratio(int(present), kept) for present, (_, kept) in zip(included, drawn, strict=True)]
@@ -485,9 +523,9 @@ class _Canary:
         right = np.cumsum(1 / (1 + np.exp(-sizes)))
         scale = draws / len(sizes)
         steps = np.flatnonzero(np.append(sizes[:-1] > sizes[1:] + 1e-9, True))
-        bounds = [bound_from(draws, int((k + 1) * scale), int(right[k] * scale), beta=beta) for k in steps]
+        bounds = [bound_from(draws, int((k + 1) * scale), int(right[k] * scale), beta=beta, rows=self.rows) for k in steps]
         best = int(np.argmax(bounds))
-        shows = gaussian_bound(right[-1] / len(sizes), delta) if delta else bounds[best]
+        shows = gaussian_bound(right[-1] / len(sizes), delta, self.rows) if delta else bounds[best]
         return [(shows, math.inf, replace(self, limit=float(sizes[steps[best]]) * (1 - 1e-9))), *found]
 
     def guess(self, included: np.ndarray, seen: np.ndarray, *, beta: float, always: bool) -> Guesses:
@@ -564,9 +602,9 @@ class Guesses:
         """Guess by these limits, which must not have been chosen on these draws."""
         return cls(low, high, included.size, *_counts(included, scores, low, high))
 
-    def bound(self, *, beta: float, delta: float = 0.0) -> float:
-        """Lower bound on epsilon beside delta, above the truth with probability at most `beta`."""
-        return bound_from(self.n_tried, self.n_guesses, self.n_right, beta=beta, delta=delta)
+    def bound(self, *, beta: float, delta: float = 0.0, rows: int = 1) -> float:
+        """Lower bound on epsilon of a row beside delta, above the truth with probability at most `beta`."""
+        return bound_from(self.n_tried, self.n_guesses, self.n_right, beta=beta, delta=delta, rows=rows)
 
     def least_right(self, beta: float) -> float:
         """Lower limit of the probability that a guess is right, above the truth with probability at most `beta`."""
@@ -616,9 +654,12 @@ def _counts(included: np.ndarray, scores: np.ndarray, low: float, high: float) -
     return len(was_right), int(was_right.sum())
 
 
-def gaussian_bound(right: float, delta: float) -> float:
-    """Epsilon at delta of the Gaussian mechanism that allows this share of right guesses at even odds; rounded down."""
-    return gaussian_epsilon(delta * (1 + 1e-5), _mu(min(right, _SURE)))
+def gaussian_bound(right: float, delta: float, rows: int = 1) -> float:
+    """Epsilon at delta of the Gaussian mechanism that allows this share of right guesses at even odds; rounded down.
+
+    The guesses are about so many equal rows, epsilon and delta of one.
+    """
+    return gaussian_epsilon(delta * (1 + 1e-5), _mu(min(right, _SURE)) / rows)
 
 
 def _mu(right: float) -> float:
@@ -627,11 +668,12 @@ def _mu(right: float) -> float:
     return 2 * float(ndtri(max(right, 0.5)))
 
 
-def bound_from(n_tried: int, n_guesses: int, n_right: int, *, beta: float, delta: float = 0.0) -> float:
-    """The largest epsilon (0 at least) at which so many right guesses have a probability of at most `beta`."""
+def bound_from(n_tried: int, n_guesses: int, n_right: int, *, beta: float, delta: float = 0.0, rows: int = 1) -> float:
+    """The largest epsilon (0 at least) at which so many right guesses about `rows` rows have a probability of at most `beta`."""
 
     def is_likely(epsilon: float) -> bool:
-        return chance_of(n_tried, n_guesses, n_right, epsilon=epsilon, delta=delta) > beta
+        group = for_unit(PrivacyLoss(epsilon, delta), rows)
+        return chance_of(n_tried, n_guesses, n_right, epsilon=group.epsilon, delta=group.delta) > beta
 
     return 0.0 if is_likely(0.0) else bisect(is_likely, 0.0, _MOST, times=_STEPS)[0]
 
@@ -648,17 +690,18 @@ def chance_of(n_tried: int, n_guesses: int, n_right: int, *, epsilon: float, del
     return min(1.0, at_least + 2 * n_tried * delta * float(nearly.max()))
 
 
-def perfect_bound(n_tried: int, epsilon: float, right: float, *, beta: float, delta: float = 0.0) -> float:
+def perfect_bound(n_tried: int, epsilon: float, right: float, *, beta: float, delta: float = 0.0, rows: int = 1) -> float:
     """What so many tries show, as often as not, of a mechanism that loses all that is proved.
 
     Every guess is right where `epsilon` is infinite. Else it is randomised response of `epsilon`; with a delta Gaussian noise
-    whose epsilon there is no larger, and which allows no larger share of right guesses than `right`.
+    whose epsilon there is no larger, and which allows no larger share of right guesses about `rows` rows than `right`.
     """
     from scipy.special import ndtr
 
     if not delta:
-        return bound_from(n_tried, n_tried, round(n_tried / (1 + math.exp(-epsilon))), beta=beta)
+        return bound_from(n_tried, n_tried, round(n_tried / (1 + math.exp(-rows * epsilon))), beta=beta, rows=rows)
     if math.isfinite(epsilon):
-        mu, _ = bisect(lambda mu: gaussian_epsilon(delta, mu) > epsilon, 0.0, _mu(min(right, _SURE)), times=_STEPS)
-        right = float(ndtr(mu / 2))
-    return gaussian_bound(float(clopper_pearson(round(n_tried * right), n_tried, _OF_GAUSSIANS * beta)[0]), delta)
+        most = _mu(min(right, _SURE)) / rows
+        mu, _ = bisect(lambda mu: gaussian_epsilon(delta, mu) > epsilon, 0.0, most, times=_STEPS)
+        right = float(ndtr(rows * mu / 2))
+    return gaussian_bound(float(clopper_pearson(round(n_tried * right), n_tried, _OF_GAUSSIANS * beta)[0]), delta, rows)

@@ -207,6 +207,11 @@ class BoundLearner:
         """The paper's claim for this plan."""
         return self.request.claim(self.schema)
 
+    @property
+    def delta(self) -> float:
+        """Of the claim, or of what its steps compose to, whichever is larger."""
+        return max(self.claim.delta, self.composed.delta)
+
     def fit(self, data: EncodedDataset, source: NoiseSource) -> FitOutput:
         """Train as `dpviz.fit` does."""
         return self.request.spec.fit(data, self.plan, self.request.params, source)

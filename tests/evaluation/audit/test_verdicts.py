@@ -138,7 +138,8 @@ def test_no_lower_bound_is_above_a_ledger_or_a_claim_that_holds_and_beside_it_st
                 assert entry.claim.verdict != "holds" or not exceeds(getattr(found, bound), found.claimed)
     for entry in (entry for entry in STORED.facts if entry.claim.verdict == "holds" and not entry.attacked.delta):
         found = entry.attacked
-        assert found.perfect == pytest.approx(perfect_bound(found.n_tested, entry.composed.epsilon, 0.5, beta=0.05), rel=1e-6)
+        perfect = perfect_bound(found.n_tested, entry.composed.epsilon, 0.5, beta=0.05, rows=found.rows)
+        assert found.perfect == pytest.approx(perfect, rel=1e-6)
 
 
 def test_the_stored_run_shows_what_is_known_of_the_learners():
@@ -192,7 +193,7 @@ def test_every_learner_is_asked_with_every_flag_flipped_at_three_epsilons(monkey
 def test_one_learner_alone_is_searched_and_attacked(monkeypatch):
     monkeypatch.setattr(module, "UNIVERSES", TINY[:1])
     monkeypatch.setattr(module, "COUNTEREXAMPLES", ())
-    monkeypatch.setattr(module, "draws_of", lambda spec, epsilon: 60)
+    monkeypatch.setattr(module, "draws_of", lambda spec: 60)
     run = verify_all(date="2026-01-31", learners=["majority"])
     assert [(item.learner, item.epsilon) for item in run.facts] == [("majority", epsilon) for epsilon in EPSILONS]
     for entry in run.facts:
