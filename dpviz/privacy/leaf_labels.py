@@ -150,3 +150,8 @@ class LabelLeaves:
     def probabilities(self, counts: np.ndarray) -> np.ndarray:
         """Exact probabilities of all labels together; raises UnsupportedError for too many leaves."""
         return product_distribution(list(self.rule.probabilities(counts)), "Labels of leaves")
+
+    def log_likelihood(self, counts: np.ndarray, labels: np.ndarray) -> float:
+        """ln of the probability of these labels, shape (n_leaves,)."""
+        with np.errstate(divide="ignore"):
+            return float(np.log(self.rule.probabilities(counts)[np.arange(len(labels)), labels]).sum())

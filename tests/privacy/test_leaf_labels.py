@@ -46,9 +46,12 @@ def test_exact_labels_follow_the_same_distribution(rule) -> None:
 
 def test_the_distribution_of_all_labels_is_the_product() -> None:
     rule = RULES[0]
-    distribution = LabelLeaves(rule).probabilities(np.array([[0, 0], [3, 0]]))
+    counts = np.array([[0, 0], [3, 0]])
+    distribution = LabelLeaves(rule).probabilities(counts)
     one = rule.probabilities(np.array([3, 0]))
     np.testing.assert_allclose(distribution, [one[0] / 2, one[1] / 2, one[0] / 2, one[1] / 2])
+    every = [np.array([first, second], dtype=np.uint8) for first in (0, 1) for second in (0, 1)]
+    np.testing.assert_allclose([LabelLeaves(rule).log_likelihood(counts, labels) for labels in every], np.log(distribution))
 
 
 def test_global_sensitivity_gives_the_majority_odds_of_half_epsilon() -> None:

@@ -670,6 +670,10 @@ def _mu(right: float) -> float:
 
 def bound_from(n_tried: int, n_guesses: int, n_right: int, *, beta: float, delta: float = 0.0, rows: int = 1) -> float:
     """The largest epsilon (0 at least) at which so many right guesses about `rows` rows have a probability of at most `beta`."""
+    from scipy.special import logit
+
+    if not delta:  # e^epsilon / (1 + e^epsilon) is the lower limit of the share of right guesses
+        return max(0.0, float(logit(clopper_pearson(n_right, n_guesses, beta)[0]))) / rows
 
     def is_likely(epsilon: float) -> bool:
         group = for_unit(PrivacyLoss(epsilon, delta), rows)
