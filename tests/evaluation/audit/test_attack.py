@@ -164,7 +164,7 @@ def test_a_perfect_attack_shows_what_exact_noise_and_randomised_response_do_as_o
     ],
 )
 def test_attacks_show_most_of_what_is_proved_and_no_more(learner, epsilon, draws, share, params):
-    """Of boosted trees most of what a perfect attack shows beside their delta, and of what exact noise of their mu loses there."""
+    """Of boosted trees most of what a perfect attack shows beside their delta, of S-GBDT also of what its mu loses there."""
     found = audit(learner, epsilon=epsilon, seed=1, draws=draws, **params)
     assert found.event.startswith(RATIO)
     assert found.strength >= share
