@@ -296,3 +296,16 @@ def test_another_session_may_recover_at_any_moment(register, monkeypatch, step):
     entry = publish(register, small_rows(), requested(0.5))
     assert is_file_with(Path(entry.file), entry.sha256)
     assert register.recover_interrupted() == ()
+
+
+def test_a_register_that_is_replaced_during_a_recovery_is_said(register, monkeypatch):
+    def kill(*given):
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(STEPS["put_in_place"], "put_in_place", kill)
+        with pytest.raises(Killed):
+            publish(register, small_rows(), requested(0.5))
+    monkeypatch.setattr(Register, "find", lambda self, token: None)
+    with pytest.raises(RegisterError):
+        register.recover_interrupted()

@@ -112,6 +112,15 @@ def test_without_noise_it_says_what_the_rows_say_and_errors_beyond_the_window_co
             assert report.r_squared.value == pytest.approx(r_squared(data.target, model.predict(data)), abs=1e-3)
 
 
+def test_errors_beyond_a_window_that_the_test_chose_itself_are_allowed_for(rng):
+    data = EncodedDataset(SCHEMA, (rng.random(400),), 50 + rng.uniform(-1, 1, 400))
+    report, _ = report_of_numbers(Tree(SCHEMA, NumberLeaf(0.0)), data, HeldOutPart(TEST, 0.1, 1e6), Simulation(0))
+    assert report.window.width < 50
+    assert report.largest_error == 100
+    for found in (report.rmse, report.absolute_error):
+        assert 50 <= found.high <= 100
+
+
 # --- masses: whole units, one row's worth of them, and sums of polynomials to the unit
 
 PLACES = np.concatenate([np.linspace(0, 1, 101), [1e-9, 1 - 1e-9, 0.5]])
