@@ -129,7 +129,9 @@ def taken_as_public(schema: Schema, explored: int | None) -> None:
         st.header("What is taken as public", anchor=False)
         if blocking:
             count = "1 assumption was" if len(blocking) == 1 else f"{len(blocking):,} assumptions were"
-            words = f"**{count} read from the data.** No ε covers that, so nothing is released yet."
+            values = len(schema.read_fields())  # the line on top counts these
+            in_all = f", {counted(values, 'value')} in all" if values > len(blocking) else ""
+            words = f"**{count} read from the data{in_all}.** No ε covers that, so nothing is released yet."
             st.error(words, icon=":material/gpp_bad:")
         else:
             st.success("**Nothing was read from the data.**", icon=":material/check:")
