@@ -91,13 +91,13 @@ def asked_steps(plan: BudgetPlan, unit: Unit) -> tuple[SpendingStep, ...]:
 
     Each step as often as a row meets it, or once where that alone makes epsilon; of features in parallel the numeric ones.
     """
-    kept = {share.group for share in plan.shares} - {"categorical"} or {"categorical"}
-    shares = [share for share in plan.shares if share.group in kept]
+    groups = {share.group for share in plan.shares} - {"categorical"} or {"categorical"}
+    shares = [share for share in plan.shares if share.group in groups]
     is_composed = sum(share.composed for share in shares) <= plan.epsilon * (1 + 1e-6)
-    asked = ((share, share.composed if is_composed else share.epsilon) for share in shares)
+    costs = ((share, share.composed if is_composed else share.epsilon) for share in shares)
     return tuple(
         SpendingStep(level_title(share.level, plan.depth, share.levels), share.part, _of_unit(epsilon, unit))
-        for share, epsilon in sorted(asked, key=lambda one: -1 if one[0].level is None else one[0].level)
+        for share, epsilon in sorted(costs, key=lambda one: -1 if one[0].level is None else one[0].level)
         if epsilon
     )
 
@@ -135,16 +135,16 @@ class Split:
 
 def split_of(result: FitResult) -> Split:
     """The split of a result, from its plan, claim and ledger."""
-    plan, claim, said = result.plan, result.claim, result_verdict(result)
+    plan, claim, outcome = result.plan, result.claim, result_verdict(result)
     is_sound = claim.is_sound and result.ledger.guarantee.epsilon <= claim.epsilon and not result.disclosures
     paid = steps(plan, result.ledger.spent(), result.unit)
     if result.disclosures:
         paid = (*paid, SpendingStep("", FROM_ROWS, math.inf))
-    elif not is_sound and not said.proven.is_finite and all(math.isfinite(step.epsilon) for step in paid):
+    elif not is_sound and not outcome.proven.is_finite and all(math.isfinite(step.epsilon) for step in paid):
         paid = (*paid, SpendingStep("", "what a counterexample shows", math.inf))
-    asked = asked_steps(plan, result.unit) if claim.is_private else ()
-    held_out = [replace(part, epsilon=_of_unit(part.epsilon, result.unit)) for part in (plan.held_out if asked else ())]
-    return Split(asked, tuple(held_out), paid, result.claim_of_person.loss, said.proven, is_sound, result.unit)
+    plan_steps = asked_steps(plan, result.unit) if claim.is_private else ()
+    held_out = [replace(part, epsilon=_of_unit(part.epsilon, result.unit)) for part in (plan.held_out if plan_steps else ())]
+    return Split(plan_steps, tuple(held_out), paid, result.claim_of_person.loss, outcome.proven, is_sound, result.unit)
 
 
 def _finite(path: Iterable[SpendingStep]) -> float:
@@ -165,8 +165,8 @@ def split_html(split: Split) -> str:
     if split.asked:
         name, kind = ("ε", "asked") if split.is_sound else ("asked", "asked unsound")
         others = [(_piece(part.part, 100 * part.epsilon / split.scale), part.epsilon) for part in split.held_out]
-        kept = "".join(f'<div class="bar kept"><i {piece}></i></div>' for piece, epsilon in others if epsilon)
-        lines.append(_line(name, kind, split.asked, split, bare_text(split.claimed), kept))
+        by_others = "".join(f'<div class="bar kept"><i {piece}></i></div>' for piece, epsilon in others if epsilon)
+        lines.append(_line(name, kind, split.asked, split, bare_text(split.claimed), by_others))
     if not split.is_sound:
         end = bare_text(split.proven) if split.proven.is_finite else "no bound"
         lines.append(_line("paid", "paid unsound", split.paid, split, end))
@@ -207,17 +207,17 @@ def _costs(path: Iterable[SpendingStep]) -> dict[str, str]:
     parts: dict[str, list[str]] = {}
     for step in path:
         parts.setdefault(step.part, []).append(number_text(step.epsilon))
-    found = {}
+    words = {}
     for part, costs in parts.items():
         is_many = len(costs) > 1 and len(set(costs)) == 1
-        found[part] = "∞" if "∞" in costs else f"{len(costs)} × {costs[0]}" if is_many else " + ".join(costs)
-    return found
+        words[part] = "∞" if "∞" in costs else f"{len(costs)} × {costs[0]}" if is_many else " + ".join(costs)
+    return words
 
 
 def split_sentence(split: Split) -> str:
     """The bar in words."""
     costs = (_costs(path).items() for path in (split.asked, split.paid))
-    asked, paid = (", ".join(f"{part_name(part)} {cost}" for part, cost in found) for found in costs)
+    asked, paid = (", ".join(f"{part_name(part)} {cost}" for part, cost in parts) for parts in costs)
     held_out = "".join(
         f"; {percent(part.share)} of the rows pay {number_text(part.epsilon)} for {part_name(part.part)} instead"
         for part in split.held_out
@@ -250,60 +250,60 @@ def _part(part: str) -> str:
     return _LEVELS.get(part) or part_name(part)
 
 
-def map_chart(found: ShareMap, *, current: Shares | None) -> Chart:
+def map_chart(share_map: ShareMap, *, current: Shares | None) -> Chart:
     """A triangle over three shares, else a line; the automatic choice and `current`, shares set by hand, are marked.
 
     The worst point, or one LEAST_SPREAD below the best, has the lightest shade. `customdata` of a point is its number.
     """
-    spread = max(LEAST_SPREAD, float(np.ptp(found.means)))
-    parts, best, good = found.movable.parts, found.best, set(found.as_good)
-    rule, others = found.nearest(found.movable.automatic), len(good) - 1
+    spread = max(LEAST_SPREAD, float(np.ptp(share_map.means)))
+    parts, best, good = share_map.movable.parts, share_map.best, set(share_map.as_good)
+    rule, others = share_map.nearest(share_map.movable.automatic), len(good) - 1
     tied = f"; {counted(others, 'other point')} {'is' if others == 1 else 'are'} statistically tied with it" if others else ""
-    behind = f"{found.means[rule]:.1%}, {100 * (found.means[best] - found.means[rule]):.1f} points less"
+    behind = f"{share_map.means[rule]:.1%}, {100 * (share_map.means[best] - share_map.means[rule]):.1f} points less"
     automatic = f"The point nearest the automatic choice reaches {behind}."
     if rule == best:
         automatic = "It is the point nearest the automatic choice."
-    said = (
-        f"Training accuracy, mean of {found.n_draws} draws, {found.means.min():.1%} to {found.means.max():.1%}. "
-        f"Best: {shares_words(parts, found.points[best])}{tied}. {automatic}"
+    summary = (
+        f"Training accuracy, mean of {share_map.n_draws} draws, {share_map.means.min():.1%} to {share_map.means.max():.1%}. "
+        f"Best: {shares_words(parts, share_map.points[best])}{tied}. {automatic}"
     )
     rows = [
         {
             **{_part(part): f"{share:.0%}" for part, share in zip(parts, point, strict=True)},
-            "training accuracy": f"{found.means[at]:.2%}",
-            "standard error, points": f"{100 * found.errors[at]:.2f}",
+            "training accuracy": f"{share_map.means[at]:.2%}",
+            "standard error, points": f"{100 * share_map.errors[at]:.2f}",
             "as good as the best": "yes" if at in good else "no",
         }
-        for at, point in enumerate(found.points)
+        for at, point in enumerate(share_map.points)
     ]
-    return Chart((_triangle if len(parts) == 3 else _line_over_shares)(found, current, spread), said, rows)
+    return Chart((_triangle if len(parts) == 3 else _line_over_shares)(share_map, current, spread), summary, rows)
 
 
-def _triangle(found: ShareMap, current: Shares | None, spread: float) -> Figure:
+def _triangle(share_map: ShareMap, current: Shares | None, spread: float) -> Figure:
     """Every cell carries its number, so colour is not the only cue."""
-    means = found.means
+    means = share_map.means
     heights = np.clip(1 - (means.max() - means) / spread, 0, 1)
     axis = {"tickformat": ".0%", "ticks": "", "tickvals": [0.5], "showgrid": False, "linecolor": NEUTRAL}
-    sides = [axis | {"title": f"all {escape(_part(part))}"} for part in found.movable.parts]
+    sides = [axis | {"title": f"all {escape(_part(part))}"} for part in share_map.movable.parts]
     ternary = {"sum": 1, "bgcolor": CLEAR} | dict(zip(("aaxis", "baxis", "caxis"), sides, strict=True))
     figure = chart(520, top=70, legend=LEGEND_ABOVE, ternary=ternary, clickmode="event+select", dragmode=False)
     figure.update_layout(margin={"l": 50, "r": 50, "b": 50})  # words at the corners
     shades = [BLUE if height >= FULL else lighter(BLUE, 0.08 + 0.6 * float(height)) for height in heights]
-    decimals = int(1.96 * float(np.median(np.nan_to_num(found.errors, nan=1.0))) < 0.005)  # where draws tell tenths apart
+    decimals = int(1.96 * float(np.median(np.nan_to_num(share_map.errors, nan=1.0))) < 0.005)  # where draws tell tenths apart
     figure.add_scatterternary(
-        **_corners(found.points),
+        **_corners(share_map.points),
         customdata=list(range(len(shades))),
         mode="markers+text",
         marker={"symbol": "hexagon", "size": _CELL, "color": shades, "line": {"width": 0}},
         text=[f"{100 * mean:.{decimals}f}" for mean in means],
         textfont={"size": 11, "color": list(map(text_on, shades))},
-        hovertext=[point_words(found, at) for at in range(len(shades))],
+        hovertext=[point_words(share_map, at) for at in range(len(shades))],
         hoverinfo="text",
         showlegend=False,
         unselected={"marker": {"opacity": 1}},
     )
-    marks = [("automatic choice", found.movable.automatic, marker(ORANGE, "diamond-open", 24, 3))]
-    marks += [("in use", found.points[found.nearest(current)], marker(ORANGE, "circle-open", 34, 3))] if current else []
+    marks = [("automatic choice", share_map.movable.automatic, marker(ORANGE, "diamond-open", 24, 3))]
+    marks += [("in use", share_map.points[share_map.nearest(current)], marker(ORANGE, "circle-open", 34, 3))] if current else []
     for name, shares, style in marks:
         figure.add_scatterternary(**_corners([shares]), mode="markers", marker=style, name=name, hoverinfo="skip")
     return figure
@@ -313,30 +313,31 @@ def _corners(points: Sequence[Shares]) -> Style:
     return dict(zip("abc", map(list, zip(*points, strict=True)), strict=True))
 
 
-def _line_over_shares(found: ShareMap, current: Shares | None, spread: float) -> Figure:
+def _line_over_shares(share_map: ShareMap, current: Shares | None, spread: float) -> Figure:
     """Mean training accuracy with its 95% band along two shares or the growth factor; automatic and current choice marked."""
-    is_share = len(found.movable.parts) == 2
+    is_share = len(share_map.movable.parts) == 2
     if is_share:
-        x = [100 * point[0] for point in found.points]
-        across: Style = {"title": f"share of ε for {_part(found.movable.parts[0])}, %", "zeroline": False}
+        x = [100 * point[0] for point in share_map.points]
+        across: Style = {"title": f"share of ε for {_part(share_map.movable.parts[0])}, %", "zeroline": False}
     else:
         x = list(GROWTHS)
         ticks = {"type": "log", "tickvals": GROWTHS, "ticktext": [f"{growth:g}" for growth in GROWTHS]}
         across = {"title": "each level gets this many times the share of the level above", "zeroline": False} | ticks
-    top = 100 * float(found.means.max())
+    top = 100 * float(share_map.means.max())
     up = {"title": "training accuracy, %", "zeroline": False, "range": [top - 110 * spread, top + 15 * spread]}
     figure = chart(380, legend=LEGEND_ABOVE, xaxis=across, yaxis=up)
-    low, high = (100 * (found.means + sign * 1.96 * np.nan_to_num(found.errors)) for sign in (-1, 1))
+    low, high = (100 * (share_map.means + sign * 1.96 * np.nan_to_num(share_map.errors)) for sign in (-1, 1))
     figure.add_scatter(**band(x, low, high, BLUE))
-    words = [f"{point_words(found, at)}<extra></extra>" for at in range(len(x))]
+    words = [f"{point_words(share_map, at)}<extra></extra>" for at in range(len(x))]
     mean = {"mode": "lines+markers", "line": line(BLUE), "marker": {"size": 9}, "name": "mean"}
-    figure.add_scatter(x=x, y=100 * found.means, hovertemplate=words, **mean)
-    for shares, symbol, name in ((found.movable.automatic, "diamond", "automatic choice"), (current, "circle-open", "in use")):
+    figure.add_scatter(x=x, y=100 * share_map.means, hovertemplate=words, **mean)
+    automatic = share_map.movable.automatic
+    for shares, symbol, name in ((automatic, "diamond", "automatic choice"), (current, "circle-open", "in use")):
         if shares is not None:
-            at = found.nearest(shares)
+            at = share_map.nearest(shares)
             place = 100 * shares[0] / sum(shares) if is_share else x[at]
             mark = {"mode": "markers", "marker": marker(ORANGE, symbol, 16, 3), "name": name, "hoverinfo": "name"}
-            figure.add_scatter(x=[place], y=[100 * found.means[at]], **mark)
+            figure.add_scatter(x=[place], y=[100 * share_map.means[at]], **mark)
     return figure
 
 
@@ -345,7 +346,7 @@ def shares_words(parts: Sequence[str], shares: Shares) -> str:
     return ", ".join(f"{_part(part)} ({100 * share:.0f}%)" for part, share in zip(parts, shares, strict=True))
 
 
-def point_words(found: ShareMap, at: int) -> str:
+def point_words(share_map: ShareMap, at: int) -> str:
     """A point with its accuracy."""
-    error = f", standard error {100 * found.errors[at]:.1f}" if found.n_draws > 1 else ""
-    return f"{shares_words(found.movable.parts, found.points[at])}: {found.means[at]:.1%} right{error}"
+    error = f", standard error {100 * share_map.errors[at]:.1f}" if share_map.n_draws > 1 else ""
+    return f"{shares_words(share_map.movable.parts, share_map.points[at])}: {share_map.means[at]:.1%} right{error}"

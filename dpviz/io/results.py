@@ -69,25 +69,25 @@ def _of_numbers(body: TestEntry, schema: Schema, where: str) -> NumberReport:
 
 
 def _counted(body: TestEntry, shape: tuple[int, int], where: str) -> tuple[tuple[int, ...], ...] | None:
-    found = body.counted
-    if isinstance(found, UnsetType):
+    counts = body.counted
+    if isinstance(counts, UnsetType):
         return None
-    if len(found) != shape[0] or any(len(row) != shape[1] for row in found):
+    if len(counts) != shape[0] or any(len(row) != shape[1] for row in counts):
         raise wrong("One row per answer and one number per class are needed.", f"{where}.counted")
-    return found
+    return counts
 
 
 test_result_of.__test__ = False  # type: ignore[attr-defined]  # no test of pytest's
 
 
-def facts(document: Any, target: str, found: Verdict) -> list[str]:
+def facts(document: Any, target: str, outcome: Verdict) -> list[str]:
     """What every export carries: who made it, what is guaranteed, what is not covered. A sentence or two each."""
     learner, version = entry_text(document, "learner", "name"), entry_text(document, "versions", "dpviz")
     statement = statement_of(document)
     return [
         f"Predicts {target!r}. Learner {learner}, dpviz {version}.",
-        found.in_file,
-        *([signs_spelled(f"{found.odds} {found.plain_bound}".strip())] if found.proven.is_finite else []),
+        outcome.in_file,
+        *([signs_spelled(f"{outcome.odds} {outcome.plain_bound}".strip())] if outcome.proven.is_finite else []),
         *([statement.noise.warning] if statement.noise.warning else []),
         *_uncovered(statement.disclosures),
     ]
@@ -95,8 +95,8 @@ def facts(document: Any, target: str, found: Verdict) -> list[str]:
 
 def entry_text(document: Any, part: str, name: str) -> str:
     """The text `name` of a part of the document, such as "learner"; "unknown" where there is none. Raises DocumentError."""
-    found = read(dict, read(dict, document).get(part, {}), part).get(name, "unknown")
-    return read(str, found, f"{part}.{name}")
+    text = read(dict, read(dict, document).get(part, {}), part).get(name, "unknown")
+    return read(str, text, f"{part}.{name}")
 
 
 def stated_plan(document: Any, schema: Schema) -> BudgetPlan | None:
@@ -113,8 +113,8 @@ def stated_plan(document: Any, schema: Schema) -> BudgetPlan | None:
 
 def settings_of(learner: LearnerEntry) -> Settings:
     """The settings that a document names."""
-    told = {item.name: learner.settings[item.name] for item in fields(Settings) if item.name in learner.settings}
-    return Settings(**told | {"delta": told.get("delta") or None})  # a document says 0 where none was asked for
+    values = {item.name: learner.settings[item.name] for item in fields(Settings) if item.name in learner.settings}
+    return Settings(**values | {"delta": values.get("delta") or None})  # a document says 0 where none was asked for
 
 
 def params_of(spec: LearnerSpec, learner: LearnerEntry) -> Any:
@@ -125,23 +125,25 @@ def params_of(spec: LearnerSpec, learner: LearnerEntry) -> Any:
     before = {"leaves": "labels", "lookahead": "1"}
     older = {name: value for name, value in before.items() if name in controls_of(spec.Params)}
     gone = FORMER_PARAMETERS.get(spec.name, ())
-    told = {name: value for name, value in learner.parameters.items() if name not in gone}
-    return make_params(spec.Params, spec.name, older | told)
+    values = {name: value for name, value in learner.parameters.items() if name not in gone}
+    return make_params(spec.Params, spec.name, older | values)
 
 
 def document_verdict(document: Any, schema: Schema, unit: Unit | None = None) -> Verdict:
     """What may be said about a document; `unit`: whom a register says it protects. Raises DocumentError."""
-    found, plan = statement_of(document), stated_plan(document, schema)
-    why_not = why_uncovered(found.disclosures, is_exact=_is_exact(document, schema, plan))
-    released = found.noise.warning is None
-    whom = _known(unit, found.unit)
-    about: dict[str, Any] = {"why_not": why_not, "unit": whom, "risk": _risk(found, plan)}
-    loss = found.loss if whom.rows == found.unit.rows else whom.loss_of(found.guarantee)
-    asked = of_person(found.claim.loss, whom.rows) if _is_asked_for(document, whom) else whom.loss_of(found.claim.loss)
-    said = verdict(found.claim.of(asked), loss, released=released, **about)
-    if said.kind != "released" or is_recorded(document):
-        return said
-    return replace(said, because=f"{said.because} {UNRECORDED}")
+    statement, plan = statement_of(document), stated_plan(document, schema)
+    why_not = why_uncovered(statement.disclosures, is_exact=_is_exact(document, schema, plan))
+    released = statement.noise.warning is None
+    whom = _known(unit, statement.unit)
+    about: dict[str, Any] = {"why_not": why_not, "unit": whom, "risk": _risk(statement, plan)}
+    loss = statement.loss if whom.rows == statement.unit.rows else whom.loss_of(statement.guarantee)
+    claim_loss = (
+        of_person(statement.claim.loss, whom.rows) if _is_asked_for(document, whom) else whom.loss_of(statement.claim.loss)
+    )
+    outcome = verdict(statement.claim.of(claim_loss), loss, released=released, **about)
+    if outcome.kind != "released" or is_recorded(document):
+        return outcome
+    return replace(outcome, because=f"{outcome.because} {UNRECORDED}")
 
 
 def _is_asked_for(document: Any, whom: Unit) -> bool:
@@ -169,10 +171,10 @@ def _planned(ledger: Ledger, plan: BudgetPlan | None) -> Event | None:
     return None
 
 
-def _risk(found: Statement, plan: BudgetPlan | None) -> Risk | None:
+def _risk(statement: Statement, plan: BudgetPlan | None) -> Risk | None:
     """What the steps of the ledger come to; None where they are not those that the guarantee is stated for."""
-    ledger = ledger_from(found.ledger, "privacy.ledger").with_assignment_of(plan)
-    return Risk(ledger.event) if ledger.guarantee == found.guarantee else None
+    ledger = ledger_from(statement.ledger, "privacy.ledger").with_assignment_of(plan)
+    return Risk(ledger.event) if ledger.guarantee == statement.guarantee else None
 
 
 def _known(declared: Unit | None, stated: Unit) -> Unit:
@@ -180,9 +182,9 @@ def _known(declared: Unit | None, stated: Unit) -> Unit:
     return stated if declared is None else replace(declared, is_bounded=stated.is_bounded)
 
 
-def _uncovered(found: tuple[Disclosure, ...]) -> list[str]:
-    lines = [f"Outside the guarantee: {item.what}" for item in found[:_MOST_DISCLOSURES]]
-    more = len(found) - _MOST_DISCLOSURES
+def _uncovered(disclosures: tuple[Disclosure, ...]) -> list[str]:
+    lines = [f"Outside the guarantee: {item.what}" for item in disclosures[:_MOST_DISCLOSURES]]
+    more = len(disclosures) - _MOST_DISCLOSURES
     return [*lines, f"And {more} more such disclosures; the JSON document lists them."] if more > 0 else lines
 
 
@@ -231,22 +233,22 @@ def result_from_json(text: str | bytes) -> FitResult:
     spec = get_learner(learner.name)
     settings, params = settings_of(learner), params_of(spec, learner)
     plan = stated_plan(document, model.schema)
-    said = statement_of(document)
-    ledger = _ledger(document, said).with_assignment_of(plan)
+    statement = statement_of(document)
+    ledger = _ledger(document, statement).with_assignment_of(plan)
     return FitResult(
         learner=spec.name,
         model=model,
         ledger=ledger,
-        claim=said.claim,
+        claim=statement.claim,
         plan=plan or _unknown_plan(learner, settings),
         params=params,
         settings=settings,
         schema=model.schema,
-        disclosures=said.disclosures,
-        noise="simulation" if said.noise.source == "simulation" else "release",
-        seed=None if isinstance(said.noise.seed, UnsetType) else said.noise.seed,
+        disclosures=statement.disclosures,
+        noise="simulation" if statement.noise.source == "simulation" else "release",
+        seed=None if isinstance(statement.noise.seed, UnsetType) else statement.noise.seed,
         test_report=test_result_of(document, model.schema),
-        unit=said.unit,
+        unit=statement.unit,
         releasable=_is_exact(document, model.schema, plan),
         planned=_planned(ledger, plan),
     )
@@ -263,10 +265,10 @@ def with_our_verdict(result: FitResult) -> FitResult:
     return replace(result, claim=get_learner(result.learner).claim(result.plan, result.params, result.schema))
 
 
-def _ledger(document: dict[str, Any], said: Statement) -> Ledger:
+def _ledger(document: dict[str, Any], statement: Statement) -> Ledger:
     privacy = read_entry(dict, document, "privacy")
     ledger = ledger_from(read_entry(list, privacy, "ledger", "privacy"), "privacy.ledger")
-    if ledger.guarantee != said.guarantee:
+    if ledger.guarantee != statement.guarantee:
         raise wrong("The steps of the ledger do not add up to this.", "privacy.guarantee")
-    check_risks(said.risk or (), Risk(ledger.event), "privacy.risk")
+    check_risks(statement.risk or (), Risk(ledger.event), "privacy.risk")
     return ledger

@@ -97,14 +97,14 @@ def _write(connection: sqlite3.Connection, tables: Tables, last: int) -> None:
 # --- up to version 3: the chain
 
 
-def _is_behind(old: Tables, kept: str) -> bool:
+def _is_behind(old: Tables, head: str) -> bool:
     """Whether a register with a chain, or an empty file in the place of one, is an old copy: by the latest head that was kept."""
     if not old["entry"]:
-        return bool(kept)
-    if not kept:
+        return bool(head)
+    if not head:
         return len(old["entry"]) > 1
     lost = [json.loads(row["lost"]) for row in old["restoration"]]
-    return not any(kept in heads for heads in ([row["head"] for row in old["entry"]], *lost))
+    return not any(head in heads for heads in ([row["head"] for row in old["entry"]], *lost))
 
 
 def _leave_chain(old: Tables, keyed: Callable[[str], str]) -> None:
@@ -148,8 +148,8 @@ def _cap(row: Row) -> PrivacyLoss:
 
 
 def _of_unit(loss: PrivacyLoss, rows: int) -> tuple[float, float]:
-    found = for_unit(loss, rows)
-    return found.epsilon, min(found.delta, _MOST_DELTA)
+    of_unit = for_unit(loss, rows)
+    return of_unit.epsilon, min(of_unit.delta, _MOST_DELTA)
 
 
 def _cap_of_unit(cap: PrivacyLoss, losses: list[PrivacyLoss], rows: int) -> tuple[float, float]:
@@ -163,8 +163,8 @@ def _cap_of_unit(cap: PrivacyLoss, losses: list[PrivacyLoss], rows: int) -> tupl
 
 def _settings_of_unit(settings: str, rows: int) -> str:
     """Arguments of a fit: their epsilon and delta, if any, of a unit too."""
-    given = json.loads(settings)
-    if "epsilon" in given:
-        given["epsilon"], delta = _of_unit(PrivacyLoss(given["epsilon"], given.get("delta") or 0.0), rows)
-        given |= {"delta": delta} if given.get("delta") else {}
-    return json.dumps(given, sort_keys=True)
+    values = json.loads(settings)
+    if "epsilon" in values:
+        values["epsilon"], delta = _of_unit(PrivacyLoss(values["epsilon"], values.get("delta") or 0.0), rows)
+        values |= {"delta": delta} if values.get("delta") else {}
+    return json.dumps(values, sort_keys=True)

@@ -65,8 +65,8 @@ class DataSet:
 
 def protected(data_set: DataSet | None, rows: Rows) -> Unit:
     """Whom rows protect: in the register's words, and bounded where the encoder kept no more rows of a person."""
-    found = Unit(rows.schema.rows_per_person, is_bounded=rows.rows_per_person is not None)
-    return found if data_set is None else replace(found, name=data_set.unit)
+    unit = Unit(rows.schema.rows_per_person, is_bounded=rows.rows_per_person is not None)
+    return unit if data_set is None else replace(unit, name=data_set.unit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,9 +156,9 @@ class Balance:
         """What all releases cost one unit together, interrupted ones included, rounded up."""
         return self.with_one_more([])
 
-    def with_one_more(self, asked: Sequence[PrivacyLoss]) -> PrivacyLoss:
+    def with_one_more(self, more: Sequence[PrivacyLoss]) -> PrivacyLoss:
         """The same beside a release that is asked for."""
-        return total([*(record.loss for record in self.releases), *asked])
+        return total([*(record.loss for record in self.releases), *more])
 
     @property
     def left(self) -> PrivacyLoss:
@@ -179,10 +179,10 @@ class Balance:
             return
         left, cap, unit = self.left, self.data_set.cap, self.data_set.protects
         has_delta = loss.delta or cap.delta
-        kept = f"ε = {number_text(left.epsilon)}" + (f", δ = {number_text(left.delta)}" if has_delta else "")
+        rest = f"ε = {number_text(left.epsilon)}" + (f", δ = {number_text(left.delta)}" if has_delta else "")
         of = number_text(cap.epsilon) + (f" and {number_text(cap.delta)}" if has_delta else "")
         raise RefusedRelease(
-            signs_spelled(f"This release would cost {loss_text(loss, unit)}; {kept} is left of the cap of {of}."),
+            signs_spelled(f"This release would cost {loss_text(loss, unit)}; {rest} is left of the cap of {of}."),
             where=self.data_set.name,
             remedy="Ask for less, or change the cap.",
         )

@@ -194,10 +194,10 @@ class Register:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
             try:
-                found = os.fstat(handle)
+                status = os.fstat(handle)
             finally:
                 os.close(handle)
-        if not stat.S_ISREG(found.st_mode) or 0 < found.st_size < _SMALLEST:
+        if not stat.S_ISREG(status.st_mode) or 0 < status.st_size < _SMALLEST:
             raise self.refusal("foreign")
         return _connection(self.path)
 
@@ -216,8 +216,8 @@ class Register:
         if version > VERSION:
             raise self.refusal("newer")
         with self._disk_errors():
-            found = (path for path in (self.path, key_path(self.path)) if path.exists())
-            if os.name != "nt" and any(path.stat().st_mode & 0o077 for path in found):  # Windows keeps such rights elsewhere
+            paths = (path for path in (self.path, key_path(self.path)) if path.exists())
+            if os.name != "nt" and any(path.stat().st_mode & 0o077 for path in paths):  # Windows keeps such rights elsewhere
                 raise self.refusal("open")
         return version
 
@@ -266,12 +266,12 @@ class Register:
         with self.reading() as connection:
             cursor = connection.execute(sql, values)
             names = [column[0] for column in cursor.description]
-            found = [dict(zip(names, row, strict=True)) for row in cursor]
+            rows = [dict(zip(names, row, strict=True)) for row in cursor]
         try:
-            for row in found:
+            for row in rows:
                 row |= {name: parse_json(read(str, row[name])) for name in ("settings", "disclosures") if name in row}
                 row["loss"] = {"epsilon": row.get("epsilon"), "delta": row.get("delta")}
-            return tuple(read(kind, row) for row in found)
+            return tuple(read(kind, row) for row in rows)
         except DocumentError as error:
             raise self.refusal("damaged") from error
 
@@ -386,18 +386,18 @@ class Register:
         Raises RefusedRelease when a cap is raised without a reason and a name.
         """
         check_caps(epsilon_cap, delta_cap, 1)
-        given = {
+        grounds = {
             column: "" if isinstance(text, str) and not text.strip() else named_line(what, text)
             for column, what, text in (("reason", "reason", reason), ("made_by", "name", made_by))
         }
         with self.writing() as connection:
             before = self.data_set(name)
-            if (epsilon_cap > before.epsilon_cap or delta_cap > before.delta_cap) and not all(given.values()):
+            if (epsilon_cap > before.epsilon_cap or delta_cap > before.delta_cap) and not all(grounds.values()):
                 remedy = "Say why, and who decides. Both stay in the history of the cap."
                 raise RefusedRelease("A cap is raised only with a reason and a name.", where=name, remedy=remedy)
             caps = {"epsilon_cap": float(epsilon_cap), "delta_cap": float(delta_cap)}
             connection.execute("UPDATE data_set SET epsilon_cap = ?, delta_cap = ? WHERE name = ?", (*caps.values(), name))
-            self._insert("cap_change", data_set=name, at=now(), **caps, **given)
+            self._insert("cap_change", data_set=name, at=now(), **caps, **grounds)
             return self.data_set(name)
 
     def data_set(self, name: str) -> DataSet:
@@ -440,7 +440,7 @@ class Register:
 
     def _assign(self, name: str, table: Table, others: tuple[str, ...], *, add_rows: bool) -> DataSet:
         """`add_rows`: these rows are said to belong to the data set; else they have to be known as its rows."""
-        found, before = self.data_set(name), self.data_set_of(table.fingerprint)
+        data_set, before = self.data_set(name), self.data_set_of(table.fingerprint)
         for other in others:
             self.data_set(other)
         if before is not None and before.name != name:
@@ -458,12 +458,12 @@ class Register:
                 remedy = f"Release them under {likely[0]!r}, or pass disjoint_from=({named},) if nobody in them is in it."
                 raise UnansweredRows("recognised", what, where=name, remedy=remedy, data_sets=likely)
             self._keep_digest(table.keyed, name, json.dumps(table.columns))
-        for kept in sorted(table.kept(name, others) - self.digests()):
-            self._keep_digest(kept, name, MARK)
-        return found
+        for digest in sorted(table.kept(name, others) - self.digests()):
+            self._keep_digest(digest, name, MARK)
+        return data_set
 
-    def _keep_digest(self, kept: str, name: str, columns: str) -> None:
-        self._insert("fingerprint", fingerprint=kept, data_set=name, assigned=now(), columns=columns)
+    def _keep_digest(self, digest: str, name: str, columns: str) -> None:
+        self._insert("fingerprint", fingerprint=digest, data_set=name, assigned=now(), columns=columns)
 
     def data_set_of(
         self, fingerprint: str, sums: TableSums | None = None, columns: Iterable[str] = (), *, add_rows: bool = False
@@ -481,10 +481,10 @@ class Register:
             likely = table.likely(sure=True)
             if len(likely) != 1 or not table.is_whole(likely[0]):
                 return None
-            found = self.data_set(likely[0])
+            data_set = self.data_set(likely[0])
         if add_rows:
-            self.assign(fingerprint, found.name, columns=columns, sums=sums)
-        return found
+            self.assign(fingerprint, data_set.name, columns=columns, sums=sums)
+        return data_set
 
     def looks_like(self, fingerprint: str, sums: TableSums, columns: Iterable[str]) -> tuple[str, ...]:
         """Names of data sets that these rows may be of, as far as the answer was not that they are not."""
@@ -495,7 +495,7 @@ class Register:
         """Data sets whose rows have mostly the same columns (at least half of all names), the most alike first."""
         names = set(columns)
         with self.reading():
-            known = {found.name: self.columns_of(found.name) for found in self.data_sets()}
+            known = {data_set.name: self.columns_of(data_set.name) for data_set in self.data_sets()}
             shares = {name: len(names & theirs) / len(names | theirs) for name, theirs in known.items() if theirs}
             likely = sorted((-share, name) for name, share in shares.items() if share >= ALIKE)
             return tuple(self.data_set(name) for _, name in likely)
@@ -503,9 +503,9 @@ class Register:
     def knows_as_private(self, fingerprint: str, sums: TableSums | None) -> bool:
         """Whether these rows belong to a private data set, or were used as private ones."""
         with self.reading():
-            found = self.data_set_of(fingerprint)
-            if found is not None:
-                return found.role is DataRole.PRIVATE
+            data_set = self.data_set_of(fingerprint)
+            if data_set is not None:
+                return data_set.role is DataRole.PRIVATE
             likely = Table(self, fingerprint, sums, ()).likely(sure=True)
             is_private = any(self.data_set(name).role is DataRole.PRIVATE for name in likely)
             return is_private or bool(self.uncovered_uses(fingerprint))
@@ -519,8 +519,8 @@ class Register:
     def columns_of(self, name: str) -> frozenset[str]:
         """Every name of a column of the rows assigned to a data set."""
         with self.reading() as connection:
-            found = connection.execute("SELECT columns FROM fingerprint WHERE data_set = ? AND columns <> ?", (name, MARK))
-            return frozenset(column for (columns,) in found for column in read(tuple[str, ...], parse_json(columns)))
+            cursor = connection.execute("SELECT columns FROM fingerprint WHERE data_set = ? AND columns <> ?", (name, MARK))
+            return frozenset(column for (columns,) in cursor for column in read(tuple[str, ...], parse_json(columns)))
 
     # --- releases
 
@@ -582,10 +582,10 @@ class Register:
         with self.reading() as connection:
             names, numbers = ("number", "digest", *BOOKED), set[int]()
             for row in connection.execute(f"SELECT {', '.join(names)} FROM release ORDER BY number"):
-                found = dict(zip(names, row, strict=True))
-                numbers.add(found["number"])
-                if mark_of(found, self.keyed) != found["digest"]:
-                    yield f"Release number {found['number']:,} was changed outside dpviz."
+                release = dict(zip(names, row, strict=True))
+                numbers.add(release["number"])
+                if mark_of(release, self.keyed) != release["digest"]:
+                    yield f"Release number {release['number']:,} was changed outside dpviz."
             (last,) = connection.execute("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'release'").fetchone()
             for number in sorted(set(range(1, 1 + last)) - numbers):
                 yield f"Release number {number:,} is gone."
@@ -611,18 +611,18 @@ class Register:
         """
         sql = "SELECT file, text, sha256 FROM release WHERE token = ? AND state = 'started' AND sha256 <> ''"
         with self.writing() as connection:
-            kept = connection.execute(sql, (token,)).fetchone()
-            if kept is not None:
+            row = connection.execute(sql, (token,)).fetchone()
+            if row is not None:
                 done = "UPDATE release SET state = 'released', finished = ?, text = '' WHERE token = ?"
                 connection.execute(done, (now(), token))
-                put_in_place(Path(kept[0]), token, kept[1], kept[2])
-        found = self.find(token)
-        if found is None:  # the register was removed or replaced meanwhile: no file stands without its record
-            if kept is not None:
+                put_in_place(Path(row[0]), token, row[1], row[2])
+        record = self.find(token)
+        if record is None:  # the register was removed or replaced meanwhile: no file stands without its record
+            if row is not None:
                 with suppress(OSError):
-                    Path(kept[0]).unlink()
+                    Path(row[0]).unlink()
             raise self.refusal("behind")
-        return found
+        return record
 
     @property
     def identity(self) -> str:
@@ -636,23 +636,23 @@ class Register:
         Raises RegisterError where there is no such record, or no longer.
         """
         with self.reading():
-            found = self.find(token)
-            if found is None:
+            record = self.find(token)
+            if record is None:
                 raise self.refusal("behind")
-            return Recorded(self.identity, found.seal)
+            return Recorded(self.identity, record.seal)
 
     def recover_interrupted(self) -> tuple[ReleaseRecord, ...]:
         """After a crash: finish every release whose text is kept, and return those. All others stay spent."""
-        found = []
+        records = []
         for record in self.releases():
             if record.state is State.STARTED and record.sha256:
                 try:
-                    found.append(self.finish(record.token))
+                    records.append(self.finish(record.token))
                 except RegisterError:
                     raise
                 except DpvizError:  # its place is taken, or cannot be written to: it stays kept
                     continue
-        return tuple(found)
+        return tuple(records)
 
     def record(self, token: str) -> ReleaseRecord:
         """The release with this token; raises UnknownName."""
@@ -706,8 +706,8 @@ class Register:
     def _first_schemas(self, data: Rows) -> frozenset[str]:
         sql = "SELECT settings FROM exploration WHERE fingerprint = ? AND what = ?"
         with self.reading() as connection:
-            found = connection.execute(sql, (self.keyed(_inspected(data)), _FIRST_SCHEMA)).fetchall()
-            return frozenset(str(read(dict, parse_json(settings)).get("schema")) for (settings,) in found)
+            uses = connection.execute(sql, (self.keyed(_inspected(data)), _FIRST_SCHEMA)).fetchall()
+            return frozenset(str(read(dict, parse_json(settings)).get("schema")) for (settings,) in uses)
 
 
 def open_register(path: str | Path | None = None) -> Register:
