@@ -58,7 +58,7 @@ def shown(value: Any) -> str:
     if isinstance(value, str) and _may_hold_rows(value):
         return "a text of several lines, or a long one"
     lists = list, tuple
-    if isinstance(value, lists) and len(value) <= _MOST_SHOWN and not any(isinstance(one, lists) for one in value):
+    if isinstance(value, lists) and len(value) <= _MOST_SHOWN and not any(isinstance(one, (*lists, str)) for one in value):
         items = ", ".join(map(shown, value))
         return f"[{items}]" if isinstance(value, list) else f"({items}{',' * (len(value) == 1)})"
     is_short = value is None or isinstance(value, (float, str)) or (isinstance(value, int) and value.bit_length() < _MOST_BITS)

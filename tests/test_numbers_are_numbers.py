@@ -272,7 +272,28 @@ def test_every_finite_number_is_one_and_stays_what_it_is(value):
         assert validate_count("a test", "value", value, -(10**400)) == int(value)
 
 
-@pytest.mark.parametrize(("value", "said"), [(10**400, "an int"), (pd.DataFrame({"a": ["Maria"]}), "a DataFrame")])
+@pytest.mark.parametrize(
+    ("value", "said"), [(10**400, "an int"), (pd.DataFrame({"a": ["Maria"]}), "a DataFrame"), (["Maria", 41], "a list")]
+)
 def test_what_could_hold_rows_is_named_by_its_type(value, said):
     with pytest.raises(ParameterError, match=f"Got {said}\\.$"):
         fit(epsilon=value)
+
+
+@pytest.mark.parametrize("rows", ["age,hiv\n4711,yes\n", ["4711", "yes"], ("4711,yes", 3)])
+def test_rows_in_the_place_of_a_name_or_a_list_are_not_quoted(rows, tmp_path):
+    register = Register(tmp_path / "releases.db")
+    asks = (
+        register.balance,
+        dpviz.learners.get_learner,
+        dpviz.import_codebook,
+        SCHEMA.feature,
+        lambda given: dpviz.NumericFeature("x", given, 1),
+        lambda given: dpviz.CategoricalFeature("x", "\n".join(map(str, given)) if isinstance(given, (list, tuple)) else given),
+        lambda given: fit(groups=given),
+        lambda given: register.declare(given, epsilon_cap=1),
+    )
+    for ask in asks:
+        with pytest.raises(DpvizError) as refusal:
+            ask(rows)
+        assert "4711" not in str(refusal.value)

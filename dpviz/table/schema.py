@@ -456,8 +456,8 @@ def _require_range(name: str, low: float, high: float) -> None:
 def _listed(owner: str, field: str, given: Any) -> tuple[str, ...]:
     """A list of texts; a text alone would be one of letters."""
     if isinstance(given, str):
-        what = f"{field} = {given!r:.40} is one text, not a list of them."
-        raise SchemaError(what, field=owner, remedy=f"Give a list, such as {field}=({given!r:.40},).")
+        what = f"{field} = {shown(given)} is one text, not a list of them."
+        raise SchemaError(what, field=owner, remedy=f"Give a list, such as {field}=('no', 'yes').")
     try:
         return tuple(given)
     except TypeError:
