@@ -76,7 +76,7 @@ def read_excel(raw: bytes, options: ReadOptions) -> Iterator[Any]:
             cells = zip(*kept, strict=True) if kept else [()] * len(names)
             written = [pa.array([text.encode("utf-8", "replace") for text in texts], pa.large_binary()) for texts in cells]
             batches.append(pa.record_batch(written, schema=schema))
-        doubts = [(doubt, doubt.help) for doubt in doubts_of_names(names)] if options.names is None else []
+        doubts = [(str(doubt), doubt.help) for doubt in doubts_of_names(names)] if options.names is None else []
         doubts += [(UNCOMPUTED, "")] if _has_uncomputed(sheet) else []
         yield Facts(tuple(names), tuple(_merged_notes(sheet)), tuple(doubts), tuple(malformed))
         yield pa.Table.from_batches(batches, schema)
