@@ -96,6 +96,9 @@ def test_measures_of_numbers_are_those_of_scikit_learn_and_what_does_not_occur_i
     assert np.isnan(found["r2"])
     assert found["rmse"] == found["mean_rmse"] == 10.0, "without training rows the middle of the range is predicted"
     assert balanced_accuracy(confusion(np.array([0, 0, 1]), np.array([0, 2, 1]), 3)) == pytest.approx(0.75)
+    nearly = np.where(np.arange(20)[:, None] % 2 == np.arange(2), 0.6, 0.4)
+    nearly[0] = nearly[1]
+    assert measured_probabilities(np.arange(20) % 2, nearly)["auc"].interval[1] == 1, "no area is larger"
     certain = np.array([[1.0, 0.0], [1.0, 0.0]])
     assert measured_probabilities(np.array([0, 1]), certain)["log_loss"].value == pytest.approx(sk.log_loss([0, 1], certain))
     for target, n_classes in (([1, 1, 1], 2), ([0, 1, 1], 3)):
