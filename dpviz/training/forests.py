@@ -91,6 +91,10 @@ def trees_of_rows(n_rows: int, n_trees: int, source: NoiseSource) -> np.ndarray:
     return UniformChoice().choose(np.full(n_rows, n_trees), source=source)
 
 
+#: The event of splits drawn without the rows.
+RANDOM_SPLITS = Step(Free(), "node")
+
+
 def draw_trees(schema: Schema, n_trees: int, depth: int, source: NoiseSource, *, in_order: bool = False) -> PackedTrees:
     """`n_trees` random trees; `in_order`: categories are cut by their places in the list instead of having a child each."""
     boxes = mean_leaves(schema, max(0, depth - 1)) * schema.n_features
@@ -172,7 +176,7 @@ class ForestShape:
 
     def event(self, labels: Event) -> Event:
         """The event of a forest whose trees cost `labels` each: in parallel on disjoint rows, in sequence on shared ones."""
-        one = Sequential((Step(Free(), "node"), labels))
+        one = Sequential((RANDOM_SPLITS, labels))
         return Parallel((one,) * self.n_trees) if self.disjoint else Sequential((one,) * self.n_trees)
 
 

@@ -7,7 +7,7 @@ weakness is accuracy: a single random tree rarely asks the right question.
 Source: Holohan, Braghin, Mac Aonghusa & Levacher 2019 (arXiv 1907.02444), release 0.6.
 """
 
-from dpviz.accounting.events import Free, Sequential, Step
+from dpviz.accounting.events import Sequential
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.models.boxes import split_features
 from dpviz.models.packed_forest import UnpackedTrees
@@ -19,7 +19,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.schema import Schema
 from dpviz.training.contract import FitOutput, LearnerSpec, always_claims
 from dpviz.training.counted_rows import Rows, counter_of
-from dpviz.training.forests import draw_trees
+from dpviz.training.forests import RANDOM_SPLITS, draw_trees
 from dpviz.training.params import NoParams, Settings
 
 NAME = "diffprivlib-tree"
@@ -41,7 +41,7 @@ def fit(data: Rows, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> 
     labels = LabelLeaves(rule).release(counts, source=source, part="leaf", level=plan.depth)
     left_to_right = iter(labels.value.tolist())
     tree = UnpackedTrees(splits, lambda number: Leaf(next(left_to_right)))[0]
-    return FitOutput(tree, Sequential((Step(Free(), "node"), labels.event)))
+    return FitOutput(tree, Sequential((RANDOM_SPLITS, labels.event)))
 
 
 LEARNER = LearnerSpec(
