@@ -145,7 +145,7 @@ def figure_5b(runs: int) -> Iterator[Point]:
         data, shape = synthetic(name, seed=0), ForestShape(FOREST_TREES, min(8, theorem_2_depth(_schema(name))), disjoint)
         epsilon = 1.0 if disjoint else 1 / FOREST_TREES
         *_, found = fit_packed(counter_of(data), shape, SmoothMajority(epsilon), Simulation(seed))
-        ordered = np.sort(found.counts, axis=1)
+        ordered = np.sort(found[found.any(axis=1)], axis=1)
         return float(np.exp(-epsilon * (ordered[:, -1] - ordered[:, -2])).mean())
 
     for name, disjoint in product(TABLE_1, (True, False)):
