@@ -190,7 +190,7 @@ class _PrivateEstimator:
                 validate_data(self, X, skip_check_array=True, reset=is_fit)
             if schema is not None:
                 return X
-            names = self._names()
+            names: Sequence[str] = self._names()
             if not hasattr(X, "iloc"):  # of Polars or Arrow
                 lists = {name: X[name].to_pylist() if hasattr(X[name], "to_pylist") else X[name].to_list() for name in names}
                 X = DataFrame({name: Series(cells, dtype=object) for name, cells in lists.items()})

@@ -54,7 +54,7 @@ def renyi_loss(noise_multiplier: float, sampling: float, order: float) -> float:
     return float(accountant.rdp[0]) * (1 + _ROUNDING)
 
 
-def renyi_epsilon(order: float, loss: float, delta: float) -> float:
+def _renyi_epsilon(order: float, loss: float, delta: float) -> float:
     """Epsilon at `delta` of a mechanism whose Renyi divergence at `order` is at most `loss`, never below 0."""
     return max(0.0, loss + math.log1p(-1 / order) - (math.log(delta) + math.log(order)) / (order - 1))
 
@@ -88,7 +88,7 @@ def covers(cost: GaussianRounds) -> bool:
     if not (noise > 0 and sampling > 0 and rounds > 0 and 0 < delta < 1 and epsilon >= 0):
         return False
     if order is not None:
-        return renyi_epsilon(order, rounds * renyi_loss(noise, sampling, order), delta) <= epsilon
+        return _renyi_epsilon(order, rounds * renyi_loss(noise, sampling, order), delta) <= epsilon
     if sampling >= 1 or epsilon > _LARGE:
         return gaussian_delta(epsilon, math.sqrt(rounds) / noise) <= delta
     return float(_sampled(noise, sampling, rounds, epsilon).get_delta(epsilon)) * (1 + _ROUNDING) <= delta
@@ -166,7 +166,7 @@ def bisect(enough: Callable[[float], bool], low: float, high: float, times: int)
     return low, high
 
 
-def delta_of_row(epsilon: float, delta: float, rows: int) -> float:
+def _delta_of_row(epsilon: float, delta: float, rows: int) -> float:
     """The delta that each of the rows of a person may have beside `epsilon`, so that together they have (rows epsilon, delta).
 
     Source: group privacy as in `guarantee.for_unit`, the other way round.
@@ -176,8 +176,8 @@ def delta_of_row(epsilon: float, delta: float, rows: int) -> float:
 
 def filter_orders(epsilon: float, delta: float, rows: int = 1) -> list[float]:
     """The orders at which an individual filter keeps `rows` of a person within (rows epsilon, delta); empty where none does."""
-    delta = delta_of_row(epsilon, delta, rows)
-    return [order for order in ORDERS if renyi_epsilon(order, 0.0, delta) < epsilon / (1 + _ROUNDING)]
+    delta = _delta_of_row(epsilon, delta, rows)
+    return [order for order in ORDERS if _renyi_epsilon(order, 0.0, delta) < epsilon / (1 + _ROUNDING)]
 
 
 @lru_cache(maxsize=256, typed=True)
@@ -200,7 +200,7 @@ def priced_rounds(epsilon: float, delta: float, *, sampling: float, rounds: int,
     if rows > 1 and sampling >= 1 and not filtered:
         noise = rows * noise_multiplier(rows * epsilon, delta, sampling=sampling, rounds=rounds) * (1 + 1e-15)
         return GaussianRounds(epsilon, delta, noise, sampling, rounds, None)
-    delta = delta_of_row(epsilon, delta, rows)
+    delta = _delta_of_row(epsilon, delta, rows)
     order = best_order(epsilon, delta, sampling=sampling, rounds=rounds) if filtered else None
     noise = noise_multiplier(epsilon, delta, sampling=sampling, rounds=rounds, order=order)
     return GaussianRounds(epsilon, delta, noise, sampling, rounds, order)

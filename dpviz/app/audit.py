@@ -135,7 +135,7 @@ def audit_lines(what: Known, epsilon: float) -> list[AuditLine]:
     return lines
 
 
-def search_task(search: Search) -> background.Task:
+def _search_task(search: Search) -> background.Task:
     """The search; its value is (subject, results)."""
     return background.in_one(SLOT, search.key, partial(_search, search))
 
@@ -148,10 +148,10 @@ def _search(search: Search, **how: Any) -> tuple[str, Results]:
 def start(search: Search) -> None:
     """Search in the background; a search under way is stopped."""
     st.session_state[_ASKED] = search
-    background.start(search_task(search), again=True)
+    background.start(_search_task(search), again=True)
 
 
 def last_search() -> background.Task | None:
     """The search begun last in this session; None when there was none."""
     asked = st.session_state.get(_ASKED)
-    return None if asked is None else search_task(asked)
+    return None if asked is None else _search_task(asked)

@@ -69,7 +69,7 @@ def ask_settings(row: Any = None, more: Callable[[], None] | None = None, *, wit
         draw = _ask_draw(loaded().role) if with_noise else st.session_state.get("draw", 1)
         with st.popover("More", icon=":material/tune:"):
             known = controls_of(get_learner(learner).Params)
-            params = {name: ask_param(f"{learner}.{name}", name, learner, about, depth) for name, about in known.items()}
+            params = {name: _ask_param(f"{learner}.{name}", name, learner, about, depth) for name, about in known.items()}
             groups = _ask_groups(learner)
             if more is not None:
                 more()
@@ -124,7 +124,7 @@ def _ask_groups(learner: str) -> str | None:
     return st.selectbox("Test by group", able, persist_state="session", **named) or None
 
 
-def ask_param(key: str, name: str, learner: str, about: Control, depth: str) -> Any:
+def _ask_param(key: str, name: str, learner: str, about: Control, depth: str) -> Any:
     """The widget of one parameter, which is called `key`; its value."""
     default, options = getattr(get_learner(learner).Params(), name), {"help": about.help, **linked(key)}
     match about.kind:

@@ -35,7 +35,7 @@ def show_report(report: EncodingReport, schema: Schema) -> None:
         st.caption(f"{report.malformed:,} lines are no rows: another number of cells, or a quote that is never closed.")
     if report.over_limit:
         st.caption(f"{report.over_limit:,} rows of persons who have more than are kept of each.")
-    counts = report_rows(report, schema)
+    counts = _report_rows(report, schema)
     if counts:
         rows_table(counts, "How many cells of each column do not fit, and what follows.")
     else:
@@ -48,7 +48,7 @@ def show_report(report: EncodingReport, schema: Schema) -> None:
         st.caption(f"Columns left out: {parts.names_text(list(report.ignored_columns), most=20)}.")
 
 
-def report_rows(report: EncodingReport, schema: Schema) -> list[dict[str, str]]:
+def _report_rows(report: EncodingReport, schema: Schema) -> list[dict[str, str]]:
     """Which cells do not fit, by column, most first: a share of all rows with its count, what is wrong, what follows."""
     unfit = {column.name: _unfit(column) for column in (*schema.features, schema.target)}
     found = [(count, name, *words) for field, words in _COUNTED.items() for name, count in getattr(report, field)]

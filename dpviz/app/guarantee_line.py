@@ -36,7 +36,7 @@ def guarantee_of(result: FitResult) -> None:
             plain_bound(said.plain_bound)
             if result.disclosures:
                 st.markdown(f":material/visibility: Learned from the rows, and not covered by ε ({len(result.disclosures)}):")
-                st.markdown("\n".join(f"- {line}" for line in disclosure_lines(result.disclosures)))
+                st.markdown("\n".join(f"- {line}" for line in _disclosure_lines(result.disclosures)))
 
 
 def noise_line(result: FitResult, role: DataRole) -> None:
@@ -53,7 +53,7 @@ def noise_line(result: FitResult, role: DataRole) -> None:
         st.caption(f":material/science: Simulation, not a release: its seed, {result.seed}, is known, so it protects nobody.")
 
 
-def disclosure_lines(found: tuple[Disclosure, ...]) -> list[str]:
+def _disclosure_lines(found: tuple[Disclosure, ...]) -> list[str]:
     """One line each, but at most three of a kind and then how many more there are."""
     kinds: dict[str, list[Disclosure]] = {}
     for item in found:

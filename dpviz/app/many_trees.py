@@ -28,7 +28,7 @@ MOST_DRAWN = 256
 
 def many_trees_screen(model: Any) -> None:
     """The effects of the features, then a tree to choose, with what it does and its text twin."""
-    effects_screen(model)
+    _effects_screen(model)
     trees: Sequence[Tree] = getattr(model, "trees", ())
     if not trees:
         st.info("This model is not a single tree; it can be downloaded, not drawn.", icon=":material/info:")
@@ -48,7 +48,7 @@ def many_trees_screen(model: Any) -> None:
         show_tree(tree, title=f"Tree {number} of {len(trees)}", key="member-view", height=420)
 
 
-def effects_screen(model: Model) -> None:
+def _effects_screen(model: Model) -> None:
     """The effect of a chosen feature as a chart, and all of them as a table."""
     schema = model.schema
     st.header("What each feature does to the prediction", anchor=False)
@@ -70,7 +70,7 @@ def model_screen(result: FitResult, title: str, *, key: str) -> None:
     """The tree of a file with its probabilities, or what its features do; one person tried on it; its private test."""
     tree = as_tree(result.model)
     if tree is None:
-        effects_screen(result.model)
+        _effects_screen(result.model)
     else:
         shown = collapse_leaves(tree, result.plan)
         notes = NodeNotes(probabilities=intervals(tree, shown, result.plan, result.unit.rows))

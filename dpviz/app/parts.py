@@ -153,7 +153,7 @@ def upload(label: str, name: str, take: Callable[[Any], None], *, kept: str = ""
     Another widget, whose key begins with `name`, then takes its place, so that its bytes are freed.
     """
     key = f"{name}-{st.session_state.setdefault(f'{name}-count', 0)}"
-    st.file_uploader(label, key=key, on_change=take_upload, args=(name, key, take), **options)
+    st.file_uploader(label, key=key, on_change=_take_upload, args=(name, key, take), **options)
     problem, taken = (st.session_state.get(f"{name}-{what}") for what in ("problem", "taken"))
     if problem is not None:
         error(problem, kept=kept)
@@ -161,7 +161,7 @@ def upload(label: str, name: str, take: Callable[[Any], None], *, kept: str = ""
         st.caption(f":material/draft: {escape_markdown(taken)}")
 
 
-def take_upload(name: str, key: str, take: Callable[[Any], None]) -> None:
+def _take_upload(name: str, key: str, take: Callable[[Any], None]) -> None:
     """What happens when a file was chosen in the widget `key`; nothing when one was taken away."""
     file = st.session_state.get(key)
     if file is None:

@@ -80,11 +80,11 @@ def pair_words(pinned: Trained, trained: Trained, sides: tuple[Side, Side]) -> N
         st.markdown("Change ε, the depth or the seed: the next tree is shown next to the pinned one.")
         return
     st.markdown(escape_markdown(pair_sentence(*sides)))
-    st.table(delta_rows(pinned, trained, sides))
+    st.table(_delta_rows(pinned, trained, sides))
     st.caption(f"{prose('tree', 'kinds of difference')} The address of this page holds the settings of the tree now.")
 
 
-def delta_rows(pinned: Trained, trained: Trained, sides: tuple[Side, Side]) -> list[dict[str, str]]:
+def _delta_rows(pinned: Trained, trained: Trained, sides: tuple[Side, Side]) -> list[dict[str, str]]:
     """Epsilon, size and every measure of both trees with the difference."""
     epsilons = [one.result.settings.epsilon for one in (pinned, trained)]
     leaves = [side.tree.n_leaves for side in sides]

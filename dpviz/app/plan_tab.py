@@ -75,7 +75,7 @@ def plan_tab(loaded: Loaded) -> str:
     if not needs_classes(loaded, "A plan"):
         try:
             require_task(request.spec, loaded.schema)
-            place = ask_world(loaded)
+            place = _ask_world(loaded)
         except DpvizError as problem:
             error(problem)
         else:
@@ -98,7 +98,7 @@ def _kept(loaded: Loaded) -> dict[str, Any]:
 # --- the world in which trees are trained
 
 
-def ask_world(loaded: Loaded) -> Place:
+def _ask_world(loaded: Loaded) -> Place:
     """Rows at hand, or rows simulated from the schema; for private rows the schema only. Raises what the world raises."""
     options = {"rows": "The rows in use", "schema": "The schema alone"}
     words = prose("plan", "rows in use", rows=f"{loaded.data.n_rows:,}")

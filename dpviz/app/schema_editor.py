@@ -137,7 +137,7 @@ def ask_columns(work: Prepared) -> None:
     # other rows are another grid; Streamlit keeps what was typed as long as the kinds of its cells stay as they are
     key = f"columns-{work.revision}-{'-'.join(str(draft.names.index(name)) for name in (draft.target, draft.person) if name)}"
     typed = (st.session_state.get(key) or {}).get("edited_rows", {})
-    edited = [_refilled(work, column, apply_cells(column, typed.get(row, {}), problems)) for row, column in enumerate(columns)]
+    edited = [_refilled(work, column, _apply_cells(column, typed.get(row, {}), problems)) for row, column in enumerate(columns)]
     work.draft = draft = draft.with_columns(*edited)
     st.markdown("### Columns")
     st.caption("Cells can be typed, pasted from a spreadsheet, or dragged on from one to those below it.")
@@ -209,7 +209,7 @@ def _refilled(work: Prepared, before: ColumnDraft, column: ColumnDraft) -> Colum
     return column.filled(of_column(feature_for(cells))) if cells.distinct_texts else column
 
 
-def apply_cells(column: ColumnDraft, cells: Mapping[str, Any], problems: list[str]) -> ColumnDraft:
+def _apply_cells(column: ColumnDraft, cells: Mapping[str, Any], problems: list[str]) -> ColumnDraft:
     """Cells as they were typed, laid over the column: typing a value, even the same one, declares it.
 
     What cannot be read stays empty, and says why in `problems`, as Markdown.

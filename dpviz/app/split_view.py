@@ -63,14 +63,14 @@ def _take(movable: MovableShares, places: list[int]) -> None:
     chosen = event_in(KEY, "shares")
     if isinstance(chosen, list) and len(chosen) == len(places):
         shares = dict(zip(places, chosen, strict=True))
-        use_shares(movable, tuple(float(shares.get(place, 0.0)) for place in range(len(movable.parts))))
+        _use_shares(movable, tuple(float(shares.get(place, 0.0)) for place in range(len(movable.parts))))
 
 
 def _by_rule(movable: MovableShares) -> None:
     st.session_state[f"{movable.request.learner}.{movable.parameter}.by-hand"] = False
 
 
-def use_shares(movable: MovableShares, shares: Shares) -> None:
+def _use_shares(movable: MovableShares, shares: Shares) -> None:
     """Put shares into the settings, as weights in percent; levels fix the depth too."""
     name = f"{movable.request.learner}.{movable.parameter}"
     st.session_state[f"{name}.by-hand"] = True
@@ -133,7 +133,7 @@ def share_map_screen(request: FitRequest, loaded: Loaded) -> None:
         places, named = sorted(range(len(found.points)), key=lambda at: -found.means[at]), partial(charts.point_words, found)
         at = st.selectbox("Shares, the most accurate first", places, format_func=named, key=f"{_PICTURE}-point")
         chosen = (found.movable, found.points[at])
-        st.button("Use these shares", key=f"{_PICTURE}-use", on_click=use_shares, args=chosen)
+        st.button("Use these shares", key=f"{_PICTURE}-use", on_click=_use_shares, args=chosen)
     if found.has_twins:
         st.caption("Some shares lead to the same plan for this algorithm, so moving between them changes nothing.")
 
@@ -141,4 +141,4 @@ def share_map_screen(request: FitRequest, loaded: Loaded) -> None:
 def _use_cell(found: ShareMap) -> None:
     points = st.session_state[_PICTURE]["selection"]["points"]
     if points and "customdata" in points[0]:
-        use_shares(found.movable, found.points[int(points[0]["customdata"])])
+        _use_shares(found.movable, found.points[int(points[0]["customdata"])])

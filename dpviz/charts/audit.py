@@ -358,7 +358,7 @@ def pair_rows(pair: WorstPair) -> list[dict[str, str]]:
     """
     columns: dict[tuple[str, tuple[str, ...]], list[int]] = {}
     for place, name in enumerate(pair.columns):
-        values = tuple(short_value(name, row[place]) for row in pair.second)
+        values = tuple(_short_value(name, row[place]) for row in pair.second)
         columns.setdefault((re.sub(r"\d+$", "", name), values), []).append(place)
     heads = {
         places[0]: pair.columns[places[0]] + (f" to {pair.columns[places[-1]]} (identical)" if len(places) > 1 else "")
@@ -367,7 +367,7 @@ def pair_rows(pair: WorstPair) -> list[dict[str, str]]:
     without, with_row = Counter(pair.first), Counter(pair.second)
     (extra,) = (with_row - without).elements()
     return [
-        {head: short_value(pair.columns[place], row[place]) for place, head in heads.items()}
+        {head: _short_value(pair.columns[place], row[place]) for place, head in heads.items()}
         | {f"rows {WITHOUT}": f"{without[row]}", f"rows {WITH}": f"{with_row[row]}{' (+ 1 added)' if row == extra else ''}"}
         for row in sorted(with_row, key=lambda row: row == extra)
     ]
@@ -397,7 +397,7 @@ def chance_chart(result: AuditResult) -> Chart:
 # --- the output that separates a pair
 
 
-def short_value(column: str, value: str) -> str:
+def _short_value(column: str, value: str) -> str:
     """A value without the name of its column: "a=1" of column "a" is "1"."""
     return value.removeprefix(f"{column}=")
 
@@ -418,7 +418,7 @@ def output_tree(result: AuditResult) -> Tree | None:
             continue
         assert isinstance(tree, Tree)
         features = (
-            replace(feature, categories=tuple(short_value(feature.name, name) for name in feature.categories))
+            replace(feature, categories=tuple(_short_value(feature.name, name) for name in feature.categories))
             if isinstance(feature, CategoricalFeature)
             else feature
             for feature in schema.features

@@ -72,7 +72,7 @@ def steps(plan: BudgetPlan, spent: Mapping[tuple[str, int | None], float], unit:
     is_deep = any(level is not None for _, level in spent)
 
     def where(part: str, level: int | None) -> str:
-        return level_title(level, plan.depth, levels.get((part, level), 1)) if is_deep else "all"
+        return _level_title(level, plan.depth, levels.get((part, level), 1)) if is_deep else "all"
 
     return tuple(
         SpendingStep(where(part, level), part, _of_unit(epsilon, unit))
@@ -86,7 +86,7 @@ def _of_unit(epsilon: float, unit: Unit) -> float:
     return unit.loss_of(PrivacyLoss(epsilon)).epsilon
 
 
-def asked_steps(plan: BudgetPlan, unit: Unit) -> tuple[SpendingStep, ...]:
+def _asked_steps(plan: BudgetPlan, unit: Unit) -> tuple[SpendingStep, ...]:
     """What a plan asks of one unit, from top to bottom, as its paper counts.
 
     Each step as often as a row meets it, or once where that alone makes epsilon; of features in parallel the numeric ones.
@@ -96,13 +96,13 @@ def asked_steps(plan: BudgetPlan, unit: Unit) -> tuple[SpendingStep, ...]:
     is_composed = sum(share.composed for share in shares) <= plan.epsilon * (1 + 1e-6)
     costs = ((share, share.composed if is_composed else share.epsilon) for share in shares)
     return tuple(
-        SpendingStep(level_title(share.level, plan.depth, share.levels), share.part, _of_unit(epsilon, unit))
+        SpendingStep(_level_title(share.level, plan.depth, share.levels), share.part, _of_unit(epsilon, unit))
         for share, epsilon in sorted(costs, key=lambda one: -1 if one[0].level is None else one[0].level)
         if epsilon
     )
 
 
-def level_title(level: int | None, depth: int, levels: int) -> str:
+def _level_title(level: int | None, depth: int, levels: int) -> str:
     """Where a step stands: as in "root and depth 1"; `levels` from `level` down."""
     if level is None:
         return "before the tree"
@@ -142,7 +142,7 @@ def split_of(result: FitResult) -> Split:
         paid = (*paid, SpendingStep("", FROM_ROWS, math.inf))
     elif not is_sound and not outcome.proven.is_finite and all(math.isfinite(step.epsilon) for step in paid):
         paid = (*paid, SpendingStep("", "what a counterexample shows", math.inf))
-    plan_steps = asked_steps(plan, result.unit) if claim.is_private else ()
+    plan_steps = _asked_steps(plan, result.unit) if claim.is_private else ()
     held_out = [replace(part, epsilon=_of_unit(part.epsilon, result.unit)) for part in (plan.held_out if plan_steps else ())]
     return Split(plan_steps, tuple(held_out), paid, result.claim_of_person.loss, outcome.proven, is_sound, result.unit)
 
@@ -265,7 +265,7 @@ def map_chart(share_map: ShareMap, *, current: Shares | None) -> Chart:
         automatic = "It is the point nearest the automatic choice."
     summary = (
         f"Training accuracy, mean of {share_map.n_draws} draws, {share_map.means.min():.1%} to {share_map.means.max():.1%}. "
-        f"Best: {shares_words(parts, share_map.points[best])}{tied}. {automatic}"
+        f"Best: {_shares_words(parts, share_map.points[best])}{tied}. {automatic}"
     )
     rows = [
         {
@@ -341,7 +341,7 @@ def _line_over_shares(share_map: ShareMap, current: Shares | None, spread: float
     return figure
 
 
-def shares_words(parts: Sequence[str], shares: Shares) -> str:
+def _shares_words(parts: Sequence[str], shares: Shares) -> str:
     """As in "quantiles (20%), nodes (30%), leaves (50%)"."""
     return ", ".join(f"{_part(part)} ({100 * share:.0f}%)" for part, share in zip(parts, shares, strict=True))
 
@@ -349,4 +349,4 @@ def shares_words(parts: Sequence[str], shares: Shares) -> str:
 def point_words(share_map: ShareMap, at: int) -> str:
     """A point with its accuracy."""
     error = f", standard error {100 * share_map.errors[at]:.1f}" if share_map.n_draws > 1 else ""
-    return f"{shares_words(share_map.movable.parts, share_map.points[at])}: {share_map.means[at]:.1%} right{error}"
+    return f"{_shares_words(share_map.movable.parts, share_map.points[at])}: {share_map.means[at]:.1%} right{error}"

@@ -137,7 +137,7 @@ Axis = Literal["asked", "guesses"]
 _GUESSES = (50.1, 50.3, 51, 53, 60, 75, 100)
 
 
-def visible_points(curve: Curve, *, axis: Axis) -> tuple[tuple[float, Point], ...]:
+def _visible_points(curve: Curve, *, axis: Axis) -> tuple[tuple[float, Point], ...]:
     """(x, point) of what can be drawn, by x; right guesses are counted from the 50 of a coin.
 
     A point whose place nothing bounds stands where the claim would put it.
@@ -182,7 +182,7 @@ def compare_chart(
     over epsilon stand. `styles` by learner, where they were chosen before. `unit`: whose every epsilon is.
     """
     styles, dashes, claimed = styles or _styles(curves), cycle(LEVEL_DASHES), unbounded(curves, axis)
-    places = [x for curve in curves for x, _ in visible_points(curve, axis=axis)]
+    places = [x for curve in curves for x, _ in _visible_points(curve, axis=axis)]
     ends = (min(places), max(places)) if places else (math.inf, -math.inf)
     figure = chart(670, hovermode="closest", legend=LEGEND_ABOVE, xaxis=_across(along, axis, ends, unit), yaxis=_axis(metric))
 
@@ -192,7 +192,7 @@ def compare_chart(
         figure.add_scatter(x=list(ends), y=[height] * 2, name=name, **level)
 
     for curve in curves:
-        style, points = styles[curve.learner], visible_points(curve, axis=axis)
+        style, points = styles[curve.learner], _visible_points(curve, axis=axis)
         if along == "epsilon" and len(curve.points) == 1 and math.isinf(curve.points[0].x):  # without privacy
             if places:
                 add_level(style.name, curve.points[0].median, next(dashes))
@@ -378,13 +378,13 @@ def difference_rows(found: Sequence[Difference], metric: str = "accuracy") -> Ro
 
     Without a spread of any of them there is no column of it.
     """
-    unknown = dict.fromkeys(("5%", "95%"), NOT_ENOUGH) if any(map(has_spread, found)) else {}
+    unknown = dict.fromkeys(("5%", "95%"), NOT_ENOUGH) if any(map(_has_spread, found)) else {}
     return [
         {
             "against": variant_title(item.other),
             "probability that it is beaten": probability_text(item),
             f"median difference in {METRICS[metric]}, {gap_unit(metric)}": gap_text(item.median, metric),
-            **({"5%": gap_text(item.low, metric), "95%": gap_text(item.high, metric)} if has_spread(item) else unknown),
+            **({"5%": gap_text(item.low, metric), "95%": gap_text(item.high, metric)} if _has_spread(item) else unknown),
             "splits": f"{item.n_folds}",
             "independent pairs of draws": f"{item.n_draws:,}",
         }
@@ -392,7 +392,7 @@ def difference_rows(found: Sequence[Difference], metric: str = "accuracy") -> Ro
     ]
 
 
-def has_spread(item: Difference) -> bool:
+def _has_spread(item: Difference) -> bool:
     """True where enough draws, or none at all, stand behind a range of nine in ten differences."""
     return item.n_draws == 0 or item.n_draws >= ENOUGH
 

@@ -50,7 +50,7 @@ def _mark_of(point: GridPoint) -> str:
     return "look" if point.verdict == "open" and point.n_draws <= STAGES[0] else point.verdict
 
 
-def place_text(along: Along, place: float) -> str:
+def _place_text(along: Along, place: float) -> str:
     """As in "ε = 0.3", "20,000 rows", "depth 3"."""
     match along:
         case "epsilon":
@@ -76,7 +76,7 @@ class AtRisk:
         return f"{at_most_text(hundredths)} of 100 guesses about {self.unit.words} may be right"
 
 
-def axis_title(along: Along, unit: Unit) -> str:
+def _axis_title(along: Along, unit: Unit) -> str:
     """What the axis counts."""
     return f"ε ({unit.neighbours})" if along == "epsilon" else AXES[along]
 
@@ -84,7 +84,7 @@ def axis_title(along: Along, unit: Unit) -> str:
 def _place_in_full(along: Along, place: float, risk: AtRisk | None, *, with_guesses: bool = True) -> str:
     """The same where it stands alone: an epsilon with what counts as neighbouring, and with what it lets others guess."""
     if along != "epsilon":
-        return place_text(along, place)
+        return _place_text(along, place)
     said = loss_text(PrivacyLoss(place), risk.unit if risk else ROW)
     return f"{said}, where {risk.at(place)}" if risk and with_guesses else said
 
@@ -109,16 +109,16 @@ def answer_sentence(answer: SearchAnswer, along: Along, goal: Goal) -> str:
     said = [f"Wanted: in {percent(goal.reliability)} of the trees, {share}."]
     reached, missed = answer.reached, answer.missed
     if reached is not None:
-        said.append(f"With {place_text(along, reached.place)}, {_count(reached)} trees reached it.")
+        said.append(f"With {_place_text(along, reached.place)}, {_count(reached)} trees reached it.")
     if missed is not None:
-        said.append(f"With {place_text(along, missed.place)}, {_count(missed)} did: shown not to be enough.")
+        said.append(f"With {_place_text(along, missed.place)}, {_count(missed)} did: shown not to be enough.")
         if reached is None:
             said.append(f"The middle tree there had {percent(median_high(missed.outcomes))}.")
     elif reached is not None:
-        said.append(f"Nothing looked at was shown not to be enough, down to {place_text(along, answer.points[0].place)}.")
+        said.append(f"Nothing looked at was shown not to be enough, down to {_place_text(along, answer.points[0].place)}.")
     between = answer.points[answer.points.index(missed) + 1 if missed else 0 : answer.points.index(reached) if reached else 0]
     if between:
-        said.append(f"Undecided: {', '.join(place_text(along, point.place) for point in between)}.")
+        said.append(f"Undecided: {', '.join(_place_text(along, point.place) for point in between)}.")
     said.append(f"All of this holds together with {percent(answer.confidence)} confidence.")
     return " ".join(said)
 
@@ -131,7 +131,7 @@ def search_chart(answer: SearchAnswer, along: Along, summary: str, risk: AtRisk)
     """Share of trees that reached the target at every place that was tried, with the limits the search used."""
     unit = risk.unit
     shares = {"title": "trees that reached it, %", "range": [-4, 106], "zeroline": False}
-    places = {"title": axis_title(along, unit), **grid_axis(along, answer.grid)}
+    places = {"title": _axis_title(along, unit), **_grid_axis(along, answer.grid)}
     figure = chart(340, top=16, legend=LEGEND_ABOVE, xaxis=places, yaxis=shares)
     for mark in dict.fromkeys(map(_mark_of, answer.points)):
         points = [point for point in answer.points if _mark_of(point) == mark]
@@ -140,13 +140,13 @@ def search_chart(answer: SearchAnswer, along: Along, summary: str, risk: AtRisk)
         down = [100 * (point.share - point.low) for point in points]
         look: Style = {"mode": "markers", "marker": marker(colour, symbol), "name": word, "showlegend": True}
         look["error_y"] = None if mark == "look" else limits(up, down, colour)
-        look["customdata"] = [f"{place_text(along, point.place)}: {_count(point)} reached it" for point in points]
+        look["customdata"] = [f"{_place_text(along, point.place)}: {_count(point)} reached it" for point in points]
         look["hovertemplate"] = f"%{{customdata}}, {word}<extra></extra>"
         x = [point.place for point in points]
         figure.add_scatter(x=x, y=[100 * point.share for point in points], **look)
     if answer.reached is not None:
         place = answer.reached.place
-        enough = f" <b>{place_text(along, place)}</b>"
+        enough = f" <b>{_place_text(along, place)}</b>"
         level_line(figure, x=place, words=enough, look=line(GREEN, 2), annotation_position="bottom right")
     asked = f"asked: {percent(answer.reliability)}"
     level_line(figure, y=100 * answer.reliability, words=asked, annotation_position="top left")
@@ -154,7 +154,7 @@ def search_chart(answer: SearchAnswer, along: Along, summary: str, risk: AtRisk)
     def rows() -> Rows:
         return [
             {
-                axis_title(along, unit): number_text(point.place),
+                _axis_title(along, unit): number_text(point.place),
                 **(_guesses_cell(risk, point.place) if along == "epsilon" else {}),
                 "trees that reached it": _count(point),
                 "share": percent(round(point.share, 3)),
@@ -168,7 +168,7 @@ def search_chart(answer: SearchAnswer, along: Along, summary: str, risk: AtRisk)
     return Chart(figure, summary, rows)
 
 
-def grid_axis(along: Along, grid: Sequence[float]) -> Style:
+def _grid_axis(along: Along, grid: Sequence[float]) -> Style:
     """The horizontal axis of a grid: logarithmic, round numbers written out; levels one by one."""
     if along == "max_depth":
         return {"dtick": 1, "zeroline": False, "range": [min(grid) - 0.5, max(grid) + 0.5]}
@@ -219,7 +219,7 @@ def consequences_chart(found: Consequences, *, cursor: float, candidates: int, a
     for row, level in ((1, 100 * found.majority), (2, 100 / candidates)):
         level_line(figure, y=level, row=row, col=1)
     level_line(figure, x=cursor, look=line(ORANGE))
-    figure.update_xaxes(**grid_axis("epsilon", x)).update_xaxes(title=axis_title("epsilon", unit), row=3, col=1)
+    figure.update_xaxes(**_grid_axis("epsilon", x)).update_xaxes(title=_axis_title("epsilon", unit), row=3, col=1)
     figure.update_yaxes(zeroline=False).update_yaxes(rangemode="tozero", row=3, col=1)
     figure.update_annotations(x=0, xanchor="left", font={"size": 14}, selector={"yanchor": "bottom"})
     said = consequence_sentences(found.at(cursor), found, candidates=candidates, above=above, unit=unit)
@@ -227,7 +227,7 @@ def consequences_chart(found: Consequences, *, cursor: float, candidates: int, a
     def rows() -> Rows:
         return [
             {
-                axis_title("epsilon", unit): number_text(item.epsilon),
+                _axis_title("epsilon", unit): number_text(item.epsilon),
                 "accuracy, 5%": f"{item.accuracy(TAIL):.1%}",
                 "median": f"{item.accuracy(0.5):.1%}",
                 "95%": f"{item.accuracy(1 - TAIL):.1%}",
@@ -249,10 +249,10 @@ def consequence_sentences(
     low, middle, high = (percent(round(item.accuracy(q), 3)) for q in (TAIL, 0.5, 1 - TAIL))
     right = f"The middle tree is right on {middle} of the held-out rows, nine of ten on {low} to {high}."
     guess = f" Always guessing the most frequent class: {percent(round(found.majority, 3))}."
-    return right + guess, risk_sentence(item, candidates, unit), _poison_sentence(item, found, above)
+    return right + guess, _risk_sentence(item, candidates, unit), _poison_sentence(item, found, above)
 
 
-def risk_sentence(item: Consequence, candidates: int, unit: Unit) -> str:
+def _risk_sentence(item: Consequence, candidates: int, unit: Unit) -> str:
     """The attack model's bound by what the algorithm does, as guesses out of 100."""
     if not item.is_proved:
         return f"No ε is proved for this algorithm, so nothing limits what may be learned about {unit.words}."

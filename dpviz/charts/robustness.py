@@ -91,7 +91,7 @@ def guarantee_chart(
     `wanted` is the accuracy to stay above, None for that of the majority class; `attacks` come from `attack_curve`, one or more.
     """
     what = curves[0].table.unit
-    measured = [None if attacks is None else attack_rows(item, attacks) for item in curves]
+    measured = [None if attacks is None else _attack_rows(item, attacks) for item in curves]
     lows = [curves[0].table.majority - BELOW, *([] if wanted is None else [wanted - 0.05])]
     highs = [item.table.accuracy for item in curves] + ([] if wanted is None else [wanted])
     for frame in measured:
@@ -198,7 +198,7 @@ def _add_attacks(figure: Figure, item: Certified, attacks: pd.DataFrame, colour:
         figure.add_scatter(x=frame.poisoned_rows, y=frame.accuracy, customdata=said, hovertemplate=hover, **look)
 
 
-def attack_rows(certified: Certified, attacks: pd.DataFrame) -> pd.DataFrame:
+def _attack_rows(certified: Certified, attacks: pd.DataFrame) -> pd.DataFrame:
     """The lines of measured attacks that are about this learner at this epsilon, counted as its table does."""
     same = attacks.learner == certified.table.learner
     curves = attacks[same if certified.epsilon is None else same & (attacks.epsilon == certified.epsilon)]
@@ -214,7 +214,7 @@ def _relation(item: Certified) -> str:
     return f"add/remove one {item.table.unit}"
 
 
-def level_text(curves: Sequence[Certified], wanted: float | None) -> str:
+def _level_text(curves: Sequence[Certified], wanted: float | None) -> str:
     """What accuracy is to stay above."""
     return f"the majority class, {curves[0].table.majority:.1%}" if wanted is None else f"the {wanted:.1%} you asked for"
 
@@ -223,14 +223,14 @@ def headline(curves: Sequence[Certified], wanted: float | None) -> str:
     """The most poisoned rows that a private learner is proved to withstand, else the most by vote, in one sentence."""
     ranked = [(item.kind == "proved", rows, item) for item in curves if (rows := item.table.protected_rows(wanted)) is not None]
     if not ranked:
-        return f"No curve here is proved to stay above {level_text(curves, wanted)}, even without poison."
+        return f"No curve here is proved to stay above {_level_text(curves, wanted)}, even without poison."
     *_, best = max(ranked, key=lambda entry: entry[:2])
-    said = f"{full_name(best)} {protects_text(best, wanted)}: its mean accuracy stays above {level_text(curves, wanted)}"
+    said = f"{full_name(best)} {_protects_text(best, wanted)}: its mean accuracy stays above {_level_text(curves, wanted)}"
     sure = f", with {1 - best.table.beta:.0%} confidence" if is_noisy(best) else ""
     return f"{said}{sure}."
 
 
-def protects_text(item: Certified, wanted: float | None) -> str:
+def _protects_text(item: Certified, wanted: float | None) -> str:
     """As in "withstands up to 12 poisoned rows of 16,000 (0.07%)"."""
     rows = item.table.protected_rows(wanted) or 0
     most = counted(rows, f"poisoned {item.table.unit}")
@@ -250,7 +250,7 @@ def verdict_text(item: Certified, wanted: float | None) -> str:
     if is_noisy(item):
         rows = item.published_rows(table.majority if wanted is None else wanted)
         published = "; by the published bound none" if rows is None else f"; by the published bound {rows:,}"
-    return f"{protects_text(item, wanted)}{published}"
+    return f"{_protects_text(item, wanted)}{published}"
 
 
 def struck_text(item: Certified, wanted: float | None) -> str:
@@ -299,7 +299,7 @@ def attack_table(curves: Sequence[Certified], attacks: pd.DataFrame) -> Rows:
             "proved": "nothing" if item.table.reason else f"{item.table.low(int(line.poisoned_rows)):.1%}",
         }
         for item in curves
-        for line in attack_rows(item, attacks).itertuples()
+        for line in _attack_rows(item, attacks).itertuples()
     ]
 
 

@@ -106,7 +106,7 @@ def _row(spec: LearnerSpec, stored: StoredRun) -> tuple[str, ...]:
     planned = typical(spec)
     claim = planned.claim
     released = "yes" if planned.plan.is_exact and math.isfinite(claim.epsilon) else "no"
-    bounds = bounds_in_words(stored.of(spec.name, 1.0))
+    bounds = _bounds_in_words(stored.of(spec.name, 1.0))
     return spec.name, spec.title, claims_in_words(claim), verdict_in_words(spec.name, stored), *bounds, released, spec.idea
 
 
@@ -204,10 +204,10 @@ def _fact_cells(facts: LearnerEvidence) -> Sequence[str]:
     claim, seconds, attacked = facts.claim, f"{facts.processor_seconds:.1f}", facts.attacked
     shares = (strength_text(attacked) or "-", f"{attacked.perfect:.3g}") if attacked is not None else ("-", "-")
     numbers = (*shares, f"{claim.epsilon:g}", f"{facts.composed.epsilon:.4g}", seconds, facts.date, claim.because)
-    return _named(facts.learner, facts.params), f"{facts.epsilon:g}", claim.verdict, *bounds_in_words(facts), *numbers
+    return _named(facts.learner, facts.params), f"{facts.epsilon:g}", claim.verdict, *_bounds_in_words(facts), *numbers
 
 
-def bounds_in_words(facts: LearnerEvidence | None) -> tuple[str, str]:
+def _bounds_in_words(facts: LearnerEvidence | None) -> tuple[str, str]:
     """What was searched and attacked, as in (">= 1.402, beyond", "not attacked")."""
     searched = facts.searched if facts is not None else None
     attacked = facts.attacked if facts is not None else None

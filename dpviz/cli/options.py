@@ -44,7 +44,7 @@ def file(text: str) -> Path:
     return Path(text)
 
 
-def file_or_address(text: str) -> Path | str:
+def _file_or_address(text: str) -> Path | str:
     """Reads the name of a file; an address stays as it is, and nobody says what it holds before it has been taken apart."""
     return text if is_address(text) else Path(text)
 
@@ -124,7 +124,7 @@ def shared(*names: str, **helps: str) -> dict[str, dict[str, Any]]:
 
 def table_or_address(help: str = f"{_TABLE_FILES}; {_MORE}") -> dict[str, dict[str, Any]]:
     """DATA, a file or an address."""
-    return {"data": option(file_or_address, "DATA", help)}
+    return {"data": option(_file_or_address, "DATA", help)}
 
 
 def output(what: str, *, required: bool = True) -> dict[str, dict[str, Any]]:
@@ -138,7 +138,7 @@ def declare(parser: ArgumentParser, options: Options) -> None:
     """Give a parser these options."""
     for name, settings in options.items():
         action = parser.add_argument(name, **settings)
-        if settings.get("type") in (Path, file, file_or_address):
+        if settings.get("type") in (Path, file, _file_or_address):
             action.complete = _FILES  # type: ignore[attr-defined]
 
 

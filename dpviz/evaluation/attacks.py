@@ -45,13 +45,13 @@ class Attack:
     poison: Poison
 
 
-def flip_at_random(data: EncodedDataset, rows: int, rng: np.random.Generator, max_depth: int) -> EncodedDataset:
+def _flip_at_random(data: EncodedDataset, rows: int, rng: np.random.Generator, max_depth: int) -> EncodedDataset:
     """Give rows / 2 randomly chosen rows another class."""
     chosen = rng.permutation(data.n_rows)[: rows // 2]
     return _flipped(data, chosen, rng)
 
 
-def flip_leaves(data: EncodedDataset, rows: int, rng: np.random.Generator, max_depth: int) -> EncodedDataset:
+def _flip_leaves(data: EncodedDataset, rows: int, rng: np.random.Generator, max_depth: int) -> EncodedDataset:
     """Overturn leaves of the ordinary tree, narrowest majority first, by changing about half the majority's lead in labels.
 
     Labels are changed at random inside a leaf, so that no further split separates them.
@@ -89,8 +89,8 @@ ATTACKS = MappingProxyType(
     {
         attack.name: attack
         for attack in (
-            Attack("random-flips", "Random labels", "Gives randomly chosen rows another class.", flip_at_random),
-            Attack("leaf-flips", "Labels of chosen leaves", "Overturns the narrowest leaves of the ordinary tree.", flip_leaves),
+            Attack("random-flips", "Random labels", "Gives randomly chosen rows another class.", _flip_at_random),
+            Attack("leaf-flips", "Labels of chosen leaves", "Overturns the narrowest leaves of the ordinary tree.", _flip_leaves),
         )
     }
 )

@@ -167,10 +167,10 @@ def tight_bound(distribution: Distribution, rows: int, epsilon: float, delta: fl
     """
     values, at_most = distribution
     before = np.concatenate([[0.0], at_most[:-1]])
-    return float(np.diff(values, prepend=0.0) @ probability_after_poisoning(before, rows, PrivacyLoss(epsilon, delta), risk))
+    return float(np.diff(values, prepend=0.0) @ _probability_after_poisoning(before, rows, PrivacyLoss(epsilon, delta), risk))
 
 
-def probability_after_poisoning(below: np.ndarray, rows: int, loss: PrivacyLoss, risk: Risk | None) -> np.ndarray:
+def _probability_after_poisoning(below: np.ndarray, rows: int, loss: PrivacyLoss, risk: Risk | None) -> np.ndarray:
     """The least probability that events keep, which had probability 1 - `below` (increasing), after so many rows."""
     epsilon = loss.epsilon
     if loss.delta:

@@ -57,7 +57,7 @@ class MovableShares:
         )
         if len(parts) < 2:
             return None
-        return cls(request, parameter, parts, not about.parts, automatic_shares(plan, about.parts), levels)
+        return cls(request, parameter, parts, not about.parts, _automatic_shares(plan, about.parts), levels)
 
     def weights(self, shares: Shares) -> Shares:
         """What the parameter takes: levels that are chosen together pay the sum of theirs, so each is given an equal part."""
@@ -78,7 +78,7 @@ class MovableShares:
         return share_points(len(self.parts)) if len(self.parts) <= 3 else tuple(level_shares(g, len(self.parts)) for g in GROWTHS)
 
 
-def automatic_shares(plan: BudgetPlan, parts: Sequence[str]) -> Shares:
+def _automatic_shares(plan: BudgetPlan, parts: Sequence[str]) -> Shares:
     """The shares of a plan, summing to 1: per named part, or per level without names.
 
     Epsilon is counted as in the claim: once per group of features, so only the first group counts. Steps that belong to no named

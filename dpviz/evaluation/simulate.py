@@ -93,7 +93,7 @@ class SyntheticTable:
         return self._rows(wanted, rng), self._rows(TEST_ROWS, rng)
 
     def _rows(self, count: int, rng: np.random.Generator) -> EncodedDataset:
-        columns = drawn_columns(self.declared, count, rng)
+        columns = _drawn_columns(self.declared, count, rng)
         schema = replace(self.declared, n_public=count, read_from_data=())
         rows = EncodedDataset(schema, columns, np.zeros(count, dtype=np.uint8))
         below = np.cumsum(self.chances, axis=1)[self.rule.predict(rows), :-1]
@@ -159,7 +159,7 @@ def synthetic_rows(schema: Schema, *, n_rows: int, seed: int) -> EncodedDataset:
     if isinstance(schema.target, ClassTarget):
         return plant(schema, n_rows=n_rows, strength=0.6, seed=seed).draw(seed=seed)[0]
     rng, target = generator(seed), schema.target
-    columns = drawn_columns(schema, n_rows, rng)
+    columns = _drawn_columns(schema, n_rows, rng)
     heights = [height(feature, column) for feature, column in zip(schema.features, columns, strict=True)]
     share = 0.7 * np.mean(heights, axis=0) + 0.3 * rng.random(n_rows)
     values = target.low + (target.high - target.low) * share
@@ -171,7 +171,7 @@ def _undivided() -> SchemaError:
     return SchemaError(what, remedy="Declare a wider range or more categories for at least one feature.")
 
 
-def drawn_columns(schema: Schema, count: int, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+def _drawn_columns(schema: Schema, count: int, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
     """`count` values of every feature, independent of each other."""
     return tuple(_drawn(feature, count, rng) for feature in schema.features)
 
@@ -188,7 +188,7 @@ def _planted(schema: Schema, depth: int, label: int, used: frozenset[int], rng: 
     """A subtree whose sibling leaves differ. Most of its rows have the class `label`, so its parent's rule is worth finding."""
     places = [place for place in range(schema.n_features) if place not in used]
     aim = AIM if used else 0.5
-    rules = (rule_for(schema, place, aim, rng) for place in rng.permutation(places).tolist())
+    rules = (_rule_for(schema, place, aim, rng) for place in rng.permutation(places).tolist())
     rule = next((rule for rule in rules if rule is not None), None) if depth else None
     if rule is None:
         return Leaf(label)
@@ -198,7 +198,7 @@ def _planted(schema: Schema, depth: int, label: int, used: frozenset[int], rng: 
     return Branch(rule, left, right)
 
 
-def rule_for(schema: Schema, place: int, share: float, rng: np.random.Generator) -> Rule | None:
+def _rule_for(schema: Schema, place: int, share: float, rng: np.random.Generator) -> Rule | None:
     """A rule on this feature that sends about this share of the rows left; None when no rule comes near."""
     feature = schema.features[place]
     sample = _drawn(feature, 2_000, rng)
@@ -261,7 +261,7 @@ def region(schema: Schema, *, n_rows: int, base_rate: float, strength: float, se
     known = Schema(schema.features, schema.target, n_public=n_rows, rows_per_person=schema.rows_per_person)
     rng = generator(seed)
     rule = Tree(known, _inside(known, share, rng))
-    columns = drawn_columns(known, 50_000, rng)
+    columns = _drawn_columns(known, 50_000, rng)
     width = float(np.mean(rule.predict(EncodedDataset(known, columns, np.zeros(50_000, dtype=np.uint8))) == 1))
     inside = min(share + strength * (1 - share), share / width)
     outside = max(0.0, (share - width * inside) / (1 - width))
@@ -275,7 +275,7 @@ def _inside(schema: Schema, share: float, rng: np.random.Generator) -> Node:
     found = [
         (place, rule)
         for place in rng.permutation(schema.n_features).tolist()
-        if (rule := rule_for(schema, place, share**0.5, rng)) is not None
+        if (rule := _rule_for(schema, place, share**0.5, rng)) is not None
     ][:2]
     if not found:
         raise _undivided()

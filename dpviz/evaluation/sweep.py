@@ -221,7 +221,7 @@ def sweep(
     axes = (_axis("epsilon", epsilon), _axis("max_depth", max_depth), _axis("n_rows", n_rows))
     grid = SweepGrid(tuple(learners), *axes, folds, repeats, seed, depth, params or {})
     if done is not None:
-        require_same_origin(grid, data, done)
+        _require_same_origin(grid, data, done)
     rows: list[Row] = [] if done is None else done.to_dict("records")
     left = pending(grid, done)
     fitted = 0
@@ -248,7 +248,7 @@ def as_frame(rows: Iterable[Row]) -> pd.DataFrame:
     return frame.sort_values(list(KEYS), kind="stable", ignore_index=True)
 
 
-def require_same_origin(grid: SweepGrid, data: EncodedDataset, done: pd.DataFrame) -> None:
+def _require_same_origin(grid: SweepGrid, data: EncodedDataset, done: pd.DataFrame) -> None:
     """Fit the first, middle and last row of `done` again; raises DpvizError when one comes out differently.
 
     So an earlier frame can be checked without storing anything about the rows in it.

@@ -143,7 +143,7 @@ def is_formula(cell: Any) -> bool:
 # --- Parquet
 
 
-def parquet_parts(pieces: Iterable[Answers]) -> Iterator[bytes]:
+def _parquet_parts(pieces: Iterable[Answers]) -> Iterator[bytes]:
     """The answers as a Parquet file, some rows at a time. Classes are texts; no answer is null."""
     require_extra("tables", "Writing a Parquet file", "pyarrow")
     import pyarrow.parquet as pq
@@ -206,4 +206,4 @@ def _arrow(piece: Answers) -> Any:
 
 def parts(ending: str, pieces: Iterable[Answers], *, guard: bool) -> Iterator[bytes]:
     """The answers in the form of a file with this ending: .parquet, else CSV; `guard` as in `csv_parts`."""
-    return parquet_parts(pieces) if ending.lower() == ".parquet" else csv_parts(pieces, guard=guard)
+    return _parquet_parts(pieces) if ending.lower() == ".parquet" else csv_parts(pieces, guard=guard)

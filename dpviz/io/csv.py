@@ -147,7 +147,7 @@ class _Rows:
     def _fitted(self, line: str, cells: list[str] | None) -> list[str] | None:
         """The cells of a line, once a backslash before a quote and an empty cell behind the last column are seen to."""
         if ESCAPED in line and _strict_cells(line, self.delimiter, self.width) is None:
-            cells = escaped_cells(line, self.delimiter, self.width)
+            cells = _escaped_cells(line, self.delimiter, self.width)
             self.n_escaped, self.n_lost = self.n_escaped + (cells is not None), self.n_lost + (cells is None)
         elif len(cells or ()) != self.width and f"\\{self.delimiter}" in line:
             self.n_lost += 1
@@ -204,7 +204,7 @@ def _records_of(blocks: Iterable[list[str]], delimiter: str, width: int) -> Iter
     def n_lines(line: str) -> int:
         if '"' not in line or len(line) > LONGEST_LINE or cells_of([line], delimiter)[0] is not None:
             return 1
-        if ESCAPED in line and escaped_cells(line, delimiter, width) is not None:
+        if ESCAPED in line and _escaped_cells(line, delimiter, width) is not None:
             return 1
         reader = csv.reader(ahead(), delimiter=delimiter, skipinitialspace=_skips_blanks(line, delimiter), strict=True)
         with suppress(csv.Error, StopIteration):
@@ -448,7 +448,7 @@ def columns_of(lines: list[str], delimiter: str, width: int) -> list[list[str]] 
     return [cells[place:-1:width] for place in range(width)]
 
 
-def escaped_cells(line: str, delimiter: str, width: int) -> list[str] | None:
+def _escaped_cells(line: str, delimiter: str, width: int) -> list[str] | None:
     """The cells of a line in which a backslash makes a quote part of a cell; None where it is no record of this width."""
     if _HELD in line:
         return None

@@ -99,13 +99,13 @@ def entry_text(document: Any, part: str, name: str) -> str:
     return read(str, text, f"{part}.{name}")
 
 
-def stated_plan(document: Any, schema: Schema) -> BudgetPlan | None:
+def _stated_plan(document: Any, schema: Schema) -> BudgetPlan | None:
     """The plan of a document's own settings; None where it has none, or this version of dpviz would plan otherwise."""
     with suppress(DpvizError):
         learner = learner_of(document)
         spec = get_learner(learner.name)
         schema = replace(schema, rows_per_person=learner.rows_per_person)  # of a file of before, settings are those of a row
-        plan = plan_with_test(spec, schema, settings_of(learner), params_of(spec, learner))
+        plan = plan_with_test(spec, schema, settings_of(learner), _params_of(spec, learner))
         if plan.depth == learner.depth:
             return plan
     return None
@@ -117,7 +117,7 @@ def settings_of(learner: LearnerEntry) -> Settings:
     return Settings(**values | {"delta": values.get("delta") or None})  # a document says 0 where none was asked for
 
 
-def params_of(spec: LearnerSpec, learner: LearnerEntry) -> Any:
+def _params_of(spec: LearnerSpec, learner: LearnerEntry) -> Any:
     """The learner's own parameters. A file without one of these is older: labels alone, and levels chosen one by one.
 
     So is one with parameters that the learner has no more: they are left out.
@@ -131,7 +131,7 @@ def params_of(spec: LearnerSpec, learner: LearnerEntry) -> Any:
 
 def document_verdict(document: Any, schema: Schema, unit: Unit | None = None) -> Verdict:
     """What may be said about a document; `unit`: whom a register says it protects. Raises DocumentError."""
-    statement, plan = statement_of(document), stated_plan(document, schema)
+    statement, plan = statement_of(document), _stated_plan(document, schema)
     why_not = why_uncovered(statement.disclosures, is_exact=_is_exact(document, schema, plan))
     released = statement.noise.warning is None
     whom = _known(unit, statement.unit)
@@ -231,8 +231,8 @@ def result_from_json(text: str | bytes) -> FitResult:
     document = parse_json(text)
     learner = learner_of(document)
     spec = get_learner(learner.name)
-    settings, params = settings_of(learner), params_of(spec, learner)
-    plan = stated_plan(document, model.schema)
+    settings, params = settings_of(learner), _params_of(spec, learner)
+    plan = _stated_plan(document, model.schema)
     statement = statement_of(document)
     ledger = _ledger(document, statement).with_assignment_of(plan)
     return FitResult(

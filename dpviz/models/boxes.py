@@ -25,8 +25,8 @@ class Boxes:
     def __init__(self, schema: Schema, count: int, *, in_order: bool = False) -> None:
         are_categories = np.array([isinstance(feature, CategoricalFeature) for feature in schema.features])
         self.many = are_categories & (not in_order)
-        self.whole = np.array([is_cut_between(feature) for feature in schema.features]) | (are_categories & in_order)
-        self.low, self.high = (np.tile(side, (count, 1)) for side in starting_box(schema))
+        self.whole = np.array([_is_cut_between(feature) for feature in schema.features]) | (are_categories & in_order)
+        self.low, self.high = (np.tile(side, (count, 1)) for side in _starting_box(schema))
 
     @property
     def free(self) -> np.ndarray:
@@ -63,7 +63,7 @@ class Boxes:
         self.low[rows, feature] = np.where(many, low, np.where(above, floor, low))
 
 
-def starting_box(schema: Schema) -> tuple[np.ndarray, np.ndarray]:
+def _starting_box(schema: Schema) -> tuple[np.ndarray, np.ndarray]:
     """(low, high) of every feature at a root: the declared range, whole numbers inside it, or the first and last code."""
     sides = [_side(feature) for feature in schema.features]
     return np.array([low for low, _ in sides]), np.array([high for _, high in sides])
@@ -72,19 +72,19 @@ def starting_box(schema: Schema) -> tuple[np.ndarray, np.ndarray]:
 def _side(feature: NumericFeature | CategoricalFeature) -> tuple[float, float]:
     if isinstance(feature, CategoricalFeature):
         return 0.0, float(len(feature.categories) - 1)
-    if is_cut_between(feature):
+    if _is_cut_between(feature):
         return float(np.ceil(feature.low)), float(np.floor(feature.high))
     return feature.low, feature.high
 
 
-def is_cut_between(feature: NumericFeature | CategoricalFeature) -> bool:
+def _is_cut_between(feature: NumericFeature | CategoricalFeature) -> bool:
     """True for whole numbers that doubles can distinguish: thresholds lie between two of them."""
     return isinstance(feature, NumericFeature) and feature.whole and feature.high - feature.low < 2**53
 
 
 def split_features(schema: Schema) -> list[int]:
     """The places of the features that can be split. Raises SchemaError without any."""
-    low, high = starting_box(schema)
+    low, high = _starting_box(schema)
     if not (high > low).any():
         raise SchemaError(
             "No feature can be split: every feature has a single category.",

@@ -66,7 +66,7 @@ class BoostedBody(Struct, kw_only=True, omit_defaults=True):
 # --- writing
 
 
-def packed_body(forest: PackedForest) -> PackedForestBody:
+def _packed_body(forest: PackedForest) -> PackedForestBody:
     """The document of a packed forest without its schema."""
     labels = [f"={label}" for label in forest.labels.tolist()]
     if forest.tallies is not None:
@@ -75,7 +75,7 @@ def packed_body(forest: PackedForest) -> PackedForestBody:
     return PackedForestBody(FOREST_FORM, _trees_text(forest.splits, labels))
 
 
-def boosted_body(model: BoostedTrees) -> BoostedBody:
+def _boosted_body(model: BoostedTrees) -> BoostedBody:
     """The document of boosted trees without their schema."""
     trees, target = _trees_text(model.splits, [f"={value!r}" for value in model.values.tolist()]), model.schema.target
     if not isinstance(target, ClassTarget):
@@ -87,7 +87,7 @@ def boosted_body(model: BoostedTrees) -> BoostedBody:
     return BoostedBody(score=score, form=BOOSTED_FORM, initial=model.initial, trees=trees)
 
 
-def refuse_hashed(forest: HashedForest) -> Struct:
+def _refuse_hashed(forest: HashedForest) -> Struct:
     """Raises DpvizError: such a forest is never written to a file."""
     raise DpvizError(
         "This forest has too many leaves to be written down, and a list of those that held rows would reveal where rows are.",
@@ -407,9 +407,9 @@ _WRITERS: dict[str, Callable[[Any], Struct]] = {
     Forest.kind: lambda forest: ForestBody(tuple(_write_node(forest.schema, tree.root) for tree in forest.trees)),
     Constant.kind: lambda model: ConstantBody(model.schema.classes[model.root.label]),
     LinearModel.kind: linear_body,
-    PackedForest.kind: packed_body,
-    HashedForest.kind: refuse_hashed,
-    BoostedTrees.kind: boosted_body,
+    PackedForest.kind: _packed_body,
+    HashedForest.kind: _refuse_hashed,
+    BoostedTrees.kind: _boosted_body,
 }
 #: By kind: what of the document is read, and the model made of it.
 _READERS: dict[str, tuple[type[Struct], Callable[[Any, Schema], Model]]] = {

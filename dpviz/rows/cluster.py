@@ -122,7 +122,7 @@ class ClusterRows(SourceRows):
         return numbers, int(counts[is_size].sum())
 
     def _told_by_parts(self, encoding: Encoding) -> tuple[np.ndarray, np.ndarray]:
-        cells = self._kept.sum_batches(partial(told_of_part, encoding))
+        cells = self._kept.sum_batches(partial(_told_of_part, encoding))
         return cells.column("cell").to_numpy(), cells.column("count").to_numpy()
 
     def _sum_records(self, found: np.ndarray, add: Adding, parts: np.ndarray | None, *, of_rows: bool = False) -> np.ndarray:
@@ -202,7 +202,7 @@ def _look(text: str) -> str:
     return f"\0{found.normalize(_EXACT) or 0}" if isinstance(found, Decimal) else str(found)
 
 
-def told_of_part(encoding: Encoding, part: int, batches: Batches) -> Batches:
+def _told_of_part(encoding: Encoding, part: int, batches: Batches) -> Batches:
     """The numbers of a part, and behind all numbers, at the place of the part, how many records it holds."""
     size = 0
     for batch in batches:

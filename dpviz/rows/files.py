@@ -52,7 +52,7 @@ def is_large(path: Path) -> bool:
 def batches_of(path: Path, asked: ReadOptions) -> Batches:
     """The source, ready to be read: its files one after another, which must have the same columns. Raises TableError."""
     try:
-        files = files_of(path) if path.is_dir() else [path]
+        files = _files_of(path) if path.is_dir() else [path]
         parts = [_file(file, asked) for file in files]
     except TableError:
         raise
@@ -86,7 +86,7 @@ def _file(path: Path, asked: ReadOptions) -> Batches:
     raise TableError("not-in-pieces", what, remedy="Save the table as Parquet, or give its address in a database.")
 
 
-def files_of(folder: Path) -> list[Path]:
+def _files_of(folder: Path) -> list[Path]:
     """The files of a folder, by name; hidden ones and marks like _SUCCESS are none of the table's. Raises TableError."""
     found = sorted(path for path in folder.iterdir() if not path.name.startswith((".", "_")))
     if any(path.is_dir() for path in found):

@@ -326,20 +326,20 @@ class Column:
         """Of values; read-only where nothing had to be replaced."""
         if self.typed is not None:
             values, missing = _finite(self._values.astype(np.float64, copy=False), missing_codes)
-            return without_codes(values.copy(), missing, missing_codes) if missing_codes else (values, missing)
+            return _without_codes(values.copy(), missing, missing_codes) if missing_codes else (values, missing)
         if self.packs is not None:
             one = cache(partial(_number_or_missing, MISSING_MARKS.union(missing_codes), self.marks))
             read = [_numbers_of(pack, one, self.marks) for pack in self.packs]
             values = np.concatenate([np.empty(0), *(values for values, _ in read)])
             missing = np.concatenate([np.empty(0, dtype=bool), *(missing for _, missing in read)])
-            return without_codes(values, missing, missing_codes)
+            return _without_codes(values, missing, missing_codes)
         texts, codes = self._coded
         places, known = np.maximum(codes, -1), frozenset(map(clean, missing_codes))
         missing = np.array([*(text in known for text in texts), True])[places]
         values = np.append(parse_numbers(texts, self.marks), np.nan)[places]
         if self.fractions is not None:
             values = np.where(np.isnan(self.fractions), values, self.fractions)
-        return without_codes(values, missing, missing_codes)
+        return _without_codes(values, missing, missing_codes)
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:
@@ -347,7 +347,7 @@ def _read_only(array: np.ndarray) -> np.ndarray:
     return array
 
 
-def without_codes(values: np.ndarray, missing: np.ndarray, missing_codes: Sequence[str]) -> Found:
+def _without_codes(values: np.ndarray, missing: np.ndarray, missing_codes: Sequence[str]) -> Found:
     """Values and missing cells once numbers that equal a missing code are missing too; changes both in place."""
     values += 0.0  # no negative zero: it equals 0 but would change the fingerprint
     for code in parse_numbers(missing_codes).tolist():

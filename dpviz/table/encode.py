@@ -146,7 +146,7 @@ def _unread(table: RawTable, columns: Sequence[EncodedColumn], schema: Schema) -
         one, raw = declared[column.name], table.column(column.name)
         if (clipped := column.had(_CLIPPED)) is not None and column.given is not None:
             values, places = np.unique(column.given[clipped], return_inverse=True)
-            is_code = np.array([looks_missing(value, one) for value in values.tolist()])[places]  # type: ignore[arg-type]
+            is_code = np.array([_looks_missing(value, one) for value in values.tolist()])[places]  # type: ignore[arg-type]
             if is_code.any():
                 clipped[clipped] = is_code
                 yield Unread(one.name, {CODES: int(is_code.sum())}, _BEYOND, _first(clipped, table))
@@ -165,7 +165,7 @@ def _first(flags: np.ndarray, table: RawTable) -> int:
     return record_of(int(flags.argmax()), table.left_out)
 
 
-def looks_missing(value: float, declared: NumericFeature | NumericTarget) -> bool:
+def _looks_missing(value: float, declared: NumericFeature | NumericTarget) -> bool:
     """Whether a number beyond the range is one that often stands for no value: of nines, eights or sevens, or below 0."""
     return SAME_DIGITS.fullmatch(canonical_number(abs(value))) is not None or (value < 0 <= declared.low and value.is_integer())
 

@@ -78,7 +78,7 @@ def propose_schema(rows: Any, target: str | None = None, *, task: Task | None = 
     if table.n_malformed and not table.n_rows:
         remedy = "Lines above the names have to go, and each line needs as many cells: see what separates them, and quotes."
         raise SchemaError("No line has as many cells as the first line has names.", remedy=remedy)
-    last = next((column for column in reversed(table.columns) if not is_row_names(column.name)), table.columns[-1])
+    last = next((column for column in reversed(table.columns) if not _is_row_names(column.name)), table.columns[-1])
     goal = last if target is None else table.column(target)
     called = "the last column" if target is None else str(target)[:60]  # without a header line its name is a cell
     proposed_target = _target(goal, task, called)
@@ -99,7 +99,7 @@ def left_out(table: RawTable, schema: Schema) -> tuple[tuple[str, str], ...]:
     return tuple((column.name, _unfit(column) or "not chosen") for column in others)
 
 
-def is_row_names(name: str) -> bool:
+def _is_row_names(name: str) -> bool:
     """Whether pandas gave a column of a file this name: it holds the index of a frame."""
     return _ROW_NAMES.fullmatch(name) is not None
 
@@ -108,7 +108,7 @@ def _unfit(column: Column) -> str:
     """Why the column cannot be a feature; empty when it can."""
     texts, n_given = column.distinct_texts, len(column.codes) - column.n_missing
     are_all_different = len(texts) > _FEWEST_ROWS_OF_AN_IDENTIFIER and len(texts) == n_given
-    if is_row_names(column.name):
+    if _is_row_names(column.name):
         return "names of rows, as pandas writes them"
     if not texts:
         return "every cell is missing"

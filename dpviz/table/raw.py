@@ -97,7 +97,7 @@ class RawTable:
         for column in self.columns:
             if column.name == name:
                 return column
-        raise no_column(self.source, name, self.names, self.notes)
+        raise _no_column(self.source, name, self.names, self.notes)
 
 
 def listed_names(names: Sequence[str]) -> str:
@@ -116,7 +116,7 @@ def without_cells(names: Sequence[str]) -> tuple[str, ...]:
     return (f"{_WITHOUT_CELLS}: {named}.",) if names else ()
 
 
-def no_column(source: str, name: str, names: Sequence[str], notes: Sequence[str] = ()) -> SchemaError:
+def _no_column(source: str, name: str, names: Sequence[str], notes: Sequence[str] = ()) -> SchemaError:
     """What to say where a table lacks a column. Its own names are not quoted: without a header line they are a row."""
     remedy = "Leave the column out of the schema, or choose the file the schema was made for: its first line holds the names."
     if isinstance(name, str) and any(_plain(other) == _plain(name) for other in names):
@@ -200,7 +200,7 @@ def _chosen(source: str, found: list[str], names: Sequence[str] | None) -> dict[
     found = _as_asked(found, names)
     lacking = [name for name in names or () if name not in found]
     if lacking:
-        raise no_column(source, lacking[0], found)
+        raise _no_column(source, lacking[0], found)
     wanted = None if names is None else frozenset(names)
     places = dict[str, int]()
     for place, name in enumerate(found):

@@ -87,7 +87,7 @@ class CountedRows(ABC):
 
     def class_counts(self) -> np.ndarray:
         """Rows per class, int64 of shape (n_classes,)."""
-        return self._sum(np.zeros(len(self.schema.classes), dtype=np.int64), add_classes)
+        return self._sum(np.zeros(len(self.schema.classes), dtype=np.int64), _add_classes)
 
     @abstractmethod
     def root(self, grid: CandidateGrid, cuts: np.ndarray | None = None) -> CountedNode:
@@ -102,7 +102,7 @@ class CountedRows(ABC):
         Part 0 is not counted; without `parts` every row is in part 1.
         """
         shape = n_parts, Tree(self.schema, root).n_leaves, len(self.schema.classes)
-        return self._sum(np.zeros(shape, dtype=np.int64), partial(add_leaf_counts, root), parts)
+        return self._sum(np.zeros(shape, dtype=np.int64), partial(_add_leaf_counts, root), parts)
 
     @abstractmethod
     def forest_counts(self, trees: PackedTrees, tree_of: np.ndarray | None) -> np.ndarray:
@@ -118,15 +118,15 @@ class CountedRows(ABC):
         """Of a numeric target: sums over the rows of a part (parts None: all rows), int64 of shape (n_leaves, width)."""
         width = measure(np.empty(0), np.empty(0, dtype=np.int64)).shape[1]
         found = np.zeros((Tree(self.schema, root).n_leaves, width), dtype=np.int64)
-        return self._sum(found, partial(add_sums, measure, root, part), parts)
+        return self._sum(found, partial(_add_sums, measure, root, part), parts)
 
 
-def add_classes(found: np.ndarray, rows: EncodedDataset, parts: np.ndarray | None) -> None:
+def _add_classes(found: np.ndarray, rows: EncodedDataset, parts: np.ndarray | None) -> None:
     """Rows per class."""
     found += np.bincount(rows.target, minlength=len(found))
 
 
-def add_leaf_counts(root: Node, found: np.ndarray, rows: EncodedDataset, parts: np.ndarray | None) -> None:
+def _add_leaf_counts(root: Node, found: np.ndarray, rows: EncodedDataset, parts: np.ndarray | None) -> None:
     """Rows by part, leaf and class: `CountedRows.leaf_counts`."""
     leaf, target, chosen = _leaves(root, rows, None if parts is None else parts > 0)
     part = 0 if parts is None else parts[chosen].astype(np.int64) - 1
@@ -142,7 +142,7 @@ def add_forest_counts(trees: PackedTrees, found: np.ndarray, rows: EncodedDatase
         found += np.bincount(leaf * found.shape[1] + rows.target, minlength=found.size).reshape(found.shape)
 
 
-def add_sums(measure: Measure, root: Node, part: int, found: np.ndarray, rows: EncodedDataset, parts: np.ndarray | None) -> None:
+def _add_sums(measure: Measure, root: Node, part: int, found: np.ndarray, rows: EncodedDataset, parts: np.ndarray | None) -> None:
     """Sums over the rows of a part, by leaf: of so few at once that they are exact in float64."""
     leaf, target, _ = _leaves(root, rows, None if parts is None else parts == part)
     sums = [np.bincount(leaf, weights=column, minlength=len(found)) for column in measure(target, leaf).T]
@@ -152,7 +152,7 @@ def add_sums(measure: Measure, root: Node, part: int, found: np.ndarray, rows: E
 def _leaves(root: Node, rows: EncodedDataset, chosen: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, slice | np.ndarray]:
     """(leaf, target, positions) of the chosen rows."""
     wanted = slice(None) if chosen is None else np.flatnonzero(chosen)
-    piece = piece_of(rows, wanted, features_of(root))
+    piece = _piece_of(rows, wanted, features_of(root))
     return Tree(rows.schema, root).leaf_of_rows(piece), piece.target, wanted
 
 
@@ -190,7 +190,7 @@ class ArrayRows(CountedRows):
 
     def _sum(self, found: np.ndarray, add: Adding, parts: np.ndarray | None = None) -> np.ndarray:
         for here in slices(self.n_rows):
-            add(found, piece_of(self.data, here), None if parts is None else parts[here])
+            add(found, _piece_of(self.data, here), None if parts is None else parts[here])
         return found
 
     def root(self, grid: CandidateGrid, cuts: np.ndarray | None = None) -> CountedNode:
@@ -209,7 +209,7 @@ class ArrayRows(CountedRows):
         if own is not None:
             own[row_order(data)] = tree_of
         for here in slices(data.n_rows, data.n_features):
-            add_forest_counts(trees, found, piece_of(data, here), None if own is None else own[here])
+            add_forest_counts(trees, found, _piece_of(data, here), None if own is None else own[here])
         return found
 
 
@@ -243,7 +243,7 @@ def banded_schema(schema: Schema, cuts: np.ndarray) -> Schema:
     return Schema(schema.features, bands, schema.n_public)
 
 
-def piece_of(data: EncodedDataset, here: slice | np.ndarray, used: Container[int] | None = None) -> EncodedDataset:
+def _piece_of(data: EncodedDataset, here: slice | np.ndarray, used: Container[int] | None = None) -> EncodedDataset:
     """Some of the rows. Columns that are not used are empty."""
     columns = (column[here if used is None or at in used else slice(0)] for at, column in enumerate(data.columns))
     return EncodedDataset(data.schema, tuple(columns), data.target[here])

@@ -82,11 +82,11 @@ def rows_to_trees(data: EncodedDataset, n_trees: int, source: NoiseSource) -> np
     Draws are assigned in `row_order`, so that a seed gives the same forest whatever the order of the rows.
     """
     trees = np.empty(data.n_rows, dtype=np.int64)
-    trees[row_order(data)] = trees_of_rows(data.n_rows, n_trees, source)
+    trees[row_order(data)] = _trees_of_rows(data.n_rows, n_trees, source)
     return trees
 
 
-def trees_of_rows(n_rows: int, n_trees: int, source: NoiseSource) -> np.ndarray:
+def _trees_of_rows(n_rows: int, n_trees: int, source: NoiseSource) -> np.ndarray:
     """The trees of the rows in `row_order`, int64 of shape (n_rows,): an independent uniform draw per row."""
     return UniformChoice().choose(np.full(n_rows, n_trees), source=source)
 
@@ -185,7 +185,7 @@ def fit_packed(
 ) -> tuple[PackedForest, Event, np.ndarray]:
     """A forest of which every leaf is held and labelled, its event, and the exact counts behind its labels (private)."""
     splits = draw_trees(rows.schema, shape.n_trees, shape.depth, source)
-    counts = rows.forest_counts(splits, trees_of_rows(rows.n_rows, shape.n_trees, source) if shape.disjoint else None)
+    counts = rows.forest_counts(splits, _trees_of_rows(rows.n_rows, shape.n_trees, source) if shape.disjoint else None)
     labels = LabelLeaves(rule).release(counts, source=source, part="leaf", level=shape.depth)
     return PackedForest(splits, labels.value), shape.event(labels.event), counts
 

@@ -79,8 +79,8 @@ class MedianSplitter:
         """A cut and a split, with their event."""
         utilities = cut_utilities(node.class_counts, self.places, self.ranks)
         median = PermuteAndFlip(for_median, CUT).release(utilities, source=self.source, part="median", level=node.level)
-        left = left_counts(self.grid, counts_around(node.histogram, median.value))
-        utilities = labelled_utilities(left, counts_around(node.class_counts, median.value), 0)
+        left = left_counts(self.grid, _counts_around(node.histogram, median.value))
+        utilities = labelled_utilities(left, _counts_around(node.class_counts, median.value), 0)
         flip = PermuteAndFlip(for_split, COUNT)
         chosen = flip.release(utilities, source=self.source, part="node", level=node.level)
         candidate, labels = locate_labelled(chosen.value, self.grid.n_candidates, 2, 0)
@@ -91,6 +91,6 @@ class MedianSplitter:
         return Split(*self.grid.locate(candidate), event, (leaf, leaf) if ends else None, median_split)
 
 
-def counts_around(counts: np.ndarray, cut: int) -> np.ndarray:
+def _counts_around(counts: np.ndarray, cut: int) -> np.ndarray:
     """Counts per band (last axis) as counts at most at the cut, and above it: last axis of 2."""
     return np.stack([counts[..., : cut + 1].sum(axis=-1), counts[..., cut + 1 :].sum(axis=-1)], axis=-1)

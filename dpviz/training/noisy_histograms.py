@@ -101,7 +101,7 @@ class NoisyHistogramGrower:
         events = []
         groups = (self.split.numeric_node, False), (self.split.categorical_node, True)
         for epsilon, categorical in groups:
-            bins, n_features = bins_of_kind(self.grid, categorical)
+            bins, n_features = _bins_of_kind(self.grid, categorical)
             if n_features:
                 noise = GeometricNoise(epsilon * n_features, l1=n_features)  # one row is in one bin of each feature
                 released = noise.release(node.histogram[bins], source=self.source, part="node", level=node.level)
@@ -117,7 +117,7 @@ class NoisyHistogramGrower:
         return least_gini_distribution(node.histogram, n_bins, GeometricNoise(self.split.categorical_node))
 
 
-def bins_of_kind(grid: CandidateGrid, categorical: bool) -> tuple[np.ndarray, int]:
+def _bins_of_kind(grid: CandidateGrid, categorical: bool) -> tuple[np.ndarray, int]:
     """(bool mask over bins, number of features) of the categorical or the numeric features."""
     chosen = [isinstance(feature, CategoricalFeature) == categorical for feature in grid.schema.features]
     return np.repeat(chosen, [feature.n_bins for feature in grid.features]), sum(chosen)
@@ -128,7 +128,7 @@ def _bin_order(grid: CandidateGrid, noisy: np.ndarray) -> np.ndarray:
 
     Source: Coppersmith et al. 1999 for two classes.
     """
-    categorical, _ = bins_of_kind(grid, True)
+    categorical, _ = _bins_of_kind(grid, True)
     feature_of_bin = np.repeat(np.arange(len(grid.features)), np.diff(grid.offsets))
     key = np.zeros(len(noisy))
     if noisy.shape[1] == 2:

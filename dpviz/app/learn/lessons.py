@@ -133,14 +133,14 @@ EPSILON_LABEL = f"ε ({PERSONS})"
 ODDS_EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
 
 
-def odds_question() -> Numbers:
+def _odds_question() -> Numbers:
     """What a larger epsilon allows; the other options are what it is at other epsilons."""
     values = {name: rounded_up(guesses(at)) for name, at in {"low": 0.2, "high": 2.2, "top": 4.5, "right": 1.0}.items()}
     fixed = {"coin": str(charts.COIN), "hundred": "100", "tree": rounded_up(guesses_by_tree(1.0))}
     return values | fixed | {"epsilon": number_text(1.0), "odds": number_text(math.exp(1.0))}
 
 
-def show_odds(view: LessonView) -> None:
+def _show_odds(view: LessonView) -> None:
     """A hundred guesses."""
     view.picture(charts.guesses_chart(view.slider("epsilon", EPSILON_LABEL, ODDS_EPSILONS, 0.1), ODDS_EPSILONS))
 
@@ -150,13 +150,13 @@ def show_odds(view: LessonView) -> None:
 MEMBERS = tuple(str(row) for row in range(1, 9))
 
 
-def noise_question() -> Numbers:
+def _noise_question() -> Numbers:
     """What a second person does to the ratio."""
     one, two = noisy_counts((2, 1), 1, 1.0).largest, noisy_counts((2, 0), 2, 1.0).largest
     return {"one": number_text(one), "twice": number_text(2 * one), "two": number_text(two)}
 
 
-def show_noise(view: LessonView) -> None:
+def _show_noise(view: LessonView) -> None:
     """Two tables, two distributions, and their ratio."""
     late = set(view.several("late", "Members who are late", MEMBERS, ("2", "3", "5", "6", "8"), in_link=False))
     missing = set(view.several("missing", "Missing from the second table", MEMBERS, ("3",), in_link=True))
@@ -176,7 +176,7 @@ OPTIONS = {"novels": 12, "travel": 10, "history": 9, "poems": 3}
 _GAME = "_choosing_game"
 
 
-def choosing_question() -> Numbers:
+def _choosing_question() -> Numbers:
     """How often the best is found."""
     counts = tuple(OPTIONS.values())
     noisy, worse = noisy_choice(counts, 0.5), noisy_choice(counts, 0.25).exponential_best
@@ -185,7 +185,7 @@ def choosing_question() -> Numbers:
     return said | {"epsilon": number_text(0.5), "counts": ", ".join(map(str, counts))}
 
 
-def show_choosing(view: LessonView) -> None:
+def _show_choosing(view: LessonView) -> None:
     """Counts, how often each is chosen, and one choice by permute-and-flip, coin by coin."""
     epsilon = view.slider("epsilon", EPSILON_LABEL, (0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0), 0.1)
     with st.container(horizontal=True):
@@ -213,14 +213,14 @@ MOST_FEATURES = 4
 
 
 @st.cache_data(show_spinner="Searching every small table …")
-def search_both(n_features: int) -> tuple[AuditResult, AuditResult]:
+def _search_both(n_features: int) -> tuple[AuditResult, AuditResult]:
     """(the broken proof, the default learner) on this many features; the search runs once."""
     return adding_up(n_features, 1.0)
 
 
-def adding_question() -> Numbers:
+def _adding_question() -> Numbers:
     """What is really lost."""
-    found, own = search_both(MOST_FEATURES)
+    found, own = _search_both(MOST_FEATURES)
     numbers = {
         "claimed": found.claimed,
         "found": found.log_ratio,
@@ -235,10 +235,10 @@ def adding_question() -> Numbers:
     return {name: number_text(value) for name, value in numbers.items()} | fixed
 
 
-def show_adding(view: LessonView) -> None:
+def _show_adding(view: LessonView) -> None:
     """The claim, the loss found, and what the steps add up to; the two tables that show it."""
     n_features = int(view.slider("features", "Features", tuple(range(1, MOST_FEATURES + 1)), 1))
-    found, own = search_both(n_features)
+    found, own = _search_both(n_features)
 
     view.picture(charts.adding_chart(found, own, n_features))
     if found.worst_pair is None or found.verdict != "violated":
@@ -267,14 +267,14 @@ _TREE, _CHOSEN = "lesson-tree", "_lesson_node"
 tree_after = st.cache_data(show_spinner=False, max_entries=500)(growing_tree)
 
 
-def growing_question() -> Numbers:
+def _growing_question() -> Numbers:
     """Whether two people get the same root."""
     (root,) = tree_after(2.0, 1, 0).waiting
     values = {"right": chance(root.agreement), "best": chance(root.options[0].probability)}
     return values | {"rows": str(N_ROWS), "epsilon": number_text(2.0)}
 
 
-def show_growing(view: LessonView) -> None:
+def _show_growing(view: LessonView) -> None:
     """The tree so far, and the chances at the chosen node."""
     epsilon = view.slider("epsilon", EPSILON_LABEL, (0.1, 0.3, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0), 2.0)
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -333,7 +333,7 @@ def stump(epsilon: float) -> PoisonedStump:
     return poisoned_stump(train, test, epsilon)
 
 
-def poisoning_question() -> Numbers:
+def _poisoning_question() -> Numbers:
     """How many rows are withstood."""
     asked = stump(0.1)
     counts = {"few": asked.protected_as_published, "some": stump(0.03).protected, "right": asked.protected}
@@ -341,7 +341,7 @@ def poisoning_question() -> Numbers:
     return said | {"epsilon": number_text(0.1)}
 
 
-def show_poisoning(view: LessonView) -> None:
+def _show_poisoning(view: LessonView) -> None:
     """Accuracy that is certain, by poisoned rows."""
     epsilon = view.slider("epsilon", EPSILON_LABEL, (0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0), 0.05)
     view.picture(charts.poison_chart(stump(epsilon), tuple(range(0, 101, 2))))
@@ -382,10 +382,10 @@ _REFUTED = OnSample("tree", learner="privatree", settings={"epsilon": "1", "priv
 _GROWING = OnSample("tree", settings={"epsilon": "{epsilon}", "draw": "{seed}"})
 _STUMP = OnSample("tree", sample="clinic", settings={"epsilon": "{epsilon}", "depth": "1"})
 LESSONS = (
-    Lesson("Epsilon", "odds", odds_question, show_odds, OnSample("tree"), {"epsilon": 1.0}),
-    Lesson("Noise", "noise", noise_question, show_noise, _NOISE),
-    Lesson("Choosing", "choosing", choosing_question, show_choosing, OnSample("tree"), {"epsilon": 0.5}),
-    Lesson("Adding up", "adding", adding_question, show_adding, _REFUTED, {"features": MOST_FEATURES}),
-    Lesson("Growing", "growing", growing_question, show_growing, _GROWING),
-    Lesson("Poisoning", "poisoning", poisoning_question, show_poisoning, _STUMP, {"epsilon": 0.1}),
+    Lesson("Epsilon", "odds", _odds_question, _show_odds, OnSample("tree"), {"epsilon": 1.0}),
+    Lesson("Noise", "noise", _noise_question, _show_noise, _NOISE),
+    Lesson("Choosing", "choosing", _choosing_question, _show_choosing, OnSample("tree"), {"epsilon": 0.5}),
+    Lesson("Adding up", "adding", _adding_question, _show_adding, _REFUTED, {"features": MOST_FEATURES}),
+    Lesson("Growing", "growing", _growing_question, _show_growing, _GROWING),
+    Lesson("Poisoning", "poisoning", _poisoning_question, _show_poisoning, _STUMP, {"epsilon": 0.1}),
 )

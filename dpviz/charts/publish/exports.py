@@ -31,7 +31,7 @@ def report_to_sign(source: ExportInput, signed: Signed) -> str:
 _MOST_LEAVES = 64
 
 
-def notebook_html(source: ExportInput) -> str:
+def _notebook_html(source: ExportInput) -> str:
     """The document as HTML that stands in a page: no script, nothing fetched, every text escaped."""
     found = source.verdict
     learner = str(source.document["learner"]["name"])
@@ -93,7 +93,7 @@ NOTEBOOK = Form(
     suffix=".html",
     media_type="text/html",
     about="The tree as a picture, and its guarantee, as a part of another page.",
-    write=notebook_html,
+    write=_notebook_html,
     group="words",
     language="html",
     any_model=True,

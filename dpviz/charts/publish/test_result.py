@@ -111,7 +111,7 @@ def _r_squared(report: NumberReport) -> str:
 
 def _known(report: NumberReport, name: str, text: Callable[[float], str]) -> str:
     estimate = report.estimates[name]
-    return "unknown" if estimate is None or says_nothing(report, name) else _within(estimate, text)
+    return "unknown" if estimate is None or _says_nothing(report, name) else _within(estimate, text)
 
 
 def has_rare_classes(report: TestReport) -> bool:
@@ -139,7 +139,7 @@ def percent_with_interval(estimate: Estimate) -> str:
     return "an unknown share (0% to 100%)" if _is_any_share(estimate) else _within(estimate, "{:.1%}".format)
 
 
-def says_nothing(report: TestReport, name: str) -> bool:
+def _says_nothing(report: TestReport, name: str) -> bool:
     """Whether the interval of a measure leaves everything possible: too much noise for too few rows."""
     estimate = report.estimates[name]
     if estimate is None or name == "log_loss":

@@ -27,7 +27,7 @@ def by_size(found: Sequence[Effect], answer: int) -> list[Effect]:
     return sorted(found, key=lambda effect: -effect.size(answer))
 
 
-def answer_name(schema: Schema, answer: int) -> str:
+def _answer_name(schema: Schema, answer: int) -> str:
     """What moves: the number, or the probability of a class."""
     return schema.target.name if isinstance(schema.target, NumericTarget) else f"probability of {schema.classes[answer]}"
 
@@ -68,9 +68,9 @@ def effect_chart(schema: Schema, effect: Effect, answer: int) -> Chart:
         figure.add_bar(x=names, y=heights, marker={"color": GREEN}, hovertemplate="%{x}: %{y}<extra></extra>")
         figure.update_xaxes(title=visible(feature.name), type="category")
     wide = {"rangemode": "tozero", "tickformat": ".0%"} if is_share else {}
-    figure.update_yaxes(title=f"mean {visible(answer_name(schema, answer))}", **wide)
+    figure.update_yaxes(title=f"mean {visible(_answer_name(schema, answer))}", **wide)
     name = visible(feature.name)
-    words = f"{answer_name(schema, answer)} over {name}: it moves by {amount(schema, effect.size(answer))}."
+    words = f"{_answer_name(schema, answer)} over {name}: it moves by {amount(schema, effect.size(answer))}."
     return Chart(figure, words)
 
 

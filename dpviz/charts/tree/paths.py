@@ -129,7 +129,7 @@ def strip_svg(score: float, scores: Sequence[float] | np.ndarray, beside: Mappin
     return f"<svg {box}>{base}{lines}{dots}</svg>"
 
 
-def score_text(value: float, measure: str) -> str:
+def _score_text(value: float, measure: str) -> str:
     """A share in percent, or R²."""
     return "–" if not np.isfinite(value) else f"{value:.1%}" if measure.endswith("accuracy") else explained(value)
 
@@ -138,16 +138,16 @@ def headline(score: float, scores: Sequence[float] | np.ndarray, measure: str, t
     """The mean of the tree on screen and its reruns, on what, and their range; only the tree's own score without reruns."""
     known = np.array([value for value in (score, *scores) if np.isfinite(value)])
     if len(known) < 2:
-        return {"lead": score_text(score, measure), "tested": tested, "spread": ""}
-    low, high = score_text(known.min(), measure), score_text(known.max(), measure)
-    lead, tested = score_text(float(known.mean()), measure), f"{tested}, mean of {len(known)} trees"
-    return {"lead": lead, "tested": tested, "spread": f"{low} to {high}; this tree among them: {score_text(score, measure)}"}
+        return {"lead": _score_text(score, measure), "tested": tested, "spread": ""}
+    low, high = _score_text(known.min(), measure), _score_text(known.max(), measure)
+    lead, tested = _score_text(float(known.mean()), measure), f"{tested}, mean of {len(known)} trees"
+    return {"lead": lead, "tested": tested, "spread": f"{low} to {high}; this tree among them: {_score_text(score, measure)}"}
 
 
 def step_in_words(one: DrawnStep, measure: str) -> str:
     """What a step shows: the measure of the tree, beside what it is compared with."""
-    said = [f"ε = {number_text(one.value)}: {measure} {score_text(one.score, measure)}"]
-    said += [f"{name} {score_text(value, measure)}" for name, value in one.beside.items()]
+    said = [f"ε = {number_text(one.value)}: {measure} {_score_text(one.score, measure)}"]
+    said += [f"{name} {_score_text(value, measure)}" for name, value in one.beside.items()]
     said.append(f"right guesses of 100, at most: {times_text(one.verdict.right_guesses)}")
     return "; ".join(filter(None, said))
 
@@ -188,7 +188,7 @@ def _reference(name: str, value: float, scale: tuple[float, float], measure: str
     anchor = ("start", "middle", "end")[min(2, int(float(x[:-1]) * 3 / 100))]  # no label leaves a strip of half as much again
     line = f'<line class="reference" x1="{x}" x2="{x}" y1="{LINE - 12}" y2="{LINE + 12}"/>'
     y = BELOW if name == "constant" else ABOVE
-    return f'{line}<text x="{x}" y="{y}" text-anchor="{anchor}">{escape(name)} {score_text(value, measure)}</text>'
+    return f'{line}<text x="{x}" y="{y}" text-anchor="{anchor}">{escape(name)} {_score_text(value, measure)}</text>'
 
 
 def _x(value: float, scale: tuple[float, float]) -> str:

@@ -489,7 +489,7 @@ class _Canary:
         root = json.dumps(
             {key: value for key, value in model_body(model).get("root", {}).items() if key not in ("left", "right")}
         )
-        score = float(score_at(model, self.canary)[0])
+        score = float(_score_at(model, self.canary)[0])
         return {SCORE: score, RULE: root, BOTH: f"{root} {self._label(model)}"}
 
     def _label(self, model: Model) -> int:
@@ -577,7 +577,7 @@ def _chosen(tasks: Sequence[_Canary], seeds: Seeds, draws: int, beta: float, sto
     return most[2]
 
 
-def score_at(model: Model, rows: EncodedDataset) -> np.ndarray:
+def _score_at(model: Model, rows: EncodedDataset) -> np.ndarray:
     """How much the model is for class 1 (or the number it predicts) at each row, float64 of shape (n_rows,)."""
     if isinstance(rows.schema.target, ClassTarget) and isinstance(model, Scored):
         scores = model.scores(rows)

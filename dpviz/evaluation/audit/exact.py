@@ -172,7 +172,7 @@ class NodeLaws:
         self.planned, self.kinds = planned, kinds
         self._most_runs, self._tick, self._expected = most_runs, tick, expected
         self._source = Enumeration()
-        self._medians = searched_medians(kinds)
+        self._medians = _searched_medians(kinds)
         self._shared = planned.prepare(kinds, self._source) if planned.request.spec.prepare is not None else None
         self._alone: dict[Counts, TreeRecipe] = {}
         self._pair: tuple[Counts, ...] = ()  # two data sets that are searched alone
@@ -361,7 +361,7 @@ def _ties(ratios: np.ndarray) -> np.ndarray:
     return ratios >= (largest - 1e-12 if np.isfinite(largest) else largest)
 
 
-def searched_medians(kinds: EncodedDataset) -> set[float]:
+def _searched_medians(kinds: EncodedDataset) -> set[float]:
     """Of the cuts between the same two numbers of a universe the middle one: its law is that of the others."""
     if not isinstance(kinds.schema.target, NumericTarget):
         return set()

@@ -75,7 +75,7 @@ def read_parquet(raw: bytes, options: ReadOptions) -> Iterator[Any]:
                 raise ValueError("a column of another length")
             spent.add(column.nbytes)
             batches = (as_bytes(batch, options) for batch in column.to_batches())
-            yield with_type(table_of_batches(batches, column.schema), schema, options)
+            yield with_type(_table_of_batches(batches, column.schema), schema, options)
 
 
 def chunk_sizes(group: Any) -> list[int]:
@@ -111,7 +111,7 @@ def read_feather(raw: bytes, options: ReadOptions) -> Iterator[Any]:
             options.require_rows(n_rows)
             spent.add(max(batch.nbytes, LEAST_CELL * batch.num_rows * len(schema)))
             batches.append(batch)
-        table = table_of_batches(batches, pa.schema([schema.field(name) for name in names]))
+        table = _table_of_batches(batches, pa.schema([schema.field(name) for name in names]))
         for place, name in enumerate(names):
             options.step(place / len(names))
             yield with_type(table.select([name]), schema, options)
@@ -131,7 +131,7 @@ def unpacked(
         yield place / file.num_record_batches, batch
 
 
-def table_of_batches(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> pa.Table:
+def _table_of_batches(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> pa.Table:
     """A table; of this schema where there is no batch."""
     import pyarrow as pa
 
@@ -262,11 +262,11 @@ def received_table(parts: Iterator[Any], options: ReadOptions) -> RawTable:
         if tuple(column.name for column in columns) != facts.names or len({column.n_rows for column in columns}) != 1:
             raise ValueError("columns are missing or of several lengths")
         notes = (*facts.notes, *(Doubt(*doubt) for doubt in facts.doubts))
-        found = table_of_columns(columns, options.title, notes, facts.malformed)
+        found = _table_of_columns(columns, options.title, notes, facts.malformed)
         return replace(found, key=_spread(key, facts.malformed))
 
 
-def table_of_columns(columns: Sequence[Column], source: str, notes: Sequence[str], malformed: Sequence[int] = ()) -> RawTable:
+def _table_of_columns(columns: Sequence[Column], source: str, notes: Sequence[str], malformed: Sequence[int] = ()) -> RawTable:
     """A table of columns, without rows in which every cell is empty, as spreadsheets leave them at the end.
 
     `malformed` are the places, among all records, of those that are in no column.
@@ -313,7 +313,7 @@ def table_of_arrow(table: pa.Table, options: ReadOptions) -> RawTable:
     """The rows of an Arrow table without lists or records; raises TableError where their texts take too much memory."""
     spent = _Spent(options)
     columns = [_column(table, place, spent) for place in range(table.num_columns)]
-    found = RawTable(tuple(columns), options.title) if options.keep_empty else table_of_columns(columns, options.title, ())
+    found = RawTable(tuple(columns), options.title) if options.keep_empty else _table_of_columns(columns, options.title, ())
     return replace(found, key=_key_of(table, options)) if options.key in table.column_names else found
 
 

@@ -219,7 +219,7 @@ def _depth(schema: Schema, settings: Settings, grid: CandidateGrid, together: in
     rule = "n/2^(k-1) ≥ {:g}·ln({})·k/ε" if together == 1 else "n·ε ≥ {:g}·ln({})·(k-1)^2"
     formula = rule.format(DEPTH_CONSTANT if together == 1 else BLOCK_CONSTANT, n_candidates)
     beyond = ", beyond 4 two levels at a time for nine times as much," if together == 2 and most > 4 else ""
-    at_least = f"; at least {levels_to_name(n_classes)}, for a leaf per class" if n_classes > 2 else ""
+    at_least = f"; at least {_levels_to_name(n_classes)}, for a leaf per class" if n_classes > 2 else ""
     rows = schema.rows_per_person
     count = f"{n_public:,}" if rows == 1 else f"{n_public:,} rows / {rows:,} per person"
     numbers = f"n = {count} and ε = {settings.epsilon * rows:g}"
@@ -240,7 +240,7 @@ def auto_depth(n_public: int, n_candidates: int, epsilon: float, max_depth: int,
     """
     need = DEPTH_CONSTANT * math.log(n_candidates) / epsilon
     deep_enough = (k for k in range(1, max_depth + 1) if n_public / 2 ** (k - 1) >= need * k)
-    return max(*deep_enough, 1, min(max_depth, levels_to_name(n_classes)))
+    return max(*deep_enough, 1, min(max_depth, _levels_to_name(n_classes)))
 
 
 def auto_depth_of_blocks(n_public: int, n_candidates: int, epsilon: float, max_depth: int, n_classes: int = 2) -> int:
@@ -250,7 +250,7 @@ def auto_depth_of_blocks(n_public: int, n_candidates: int, epsilon: float, max_d
     for no better tree. At least enough levels for a leaf per class. Uses no data.
     """
     deep_enough = (k for k in _DEPTHS if k <= max_depth and n_public * epsilon >= _needed_by_blocks(k, n_candidates))
-    return max(*deep_enough, 1, min(max_depth, levels_to_name(n_classes)))
+    return max(*deep_enough, 1, min(max_depth, _levels_to_name(n_classes)))
 
 
 def _needed_by_blocks(depth: int, n_candidates: int) -> float:
@@ -267,7 +267,7 @@ def correct_units(n_public: int | None, epsilon: float) -> int:
     return int(SCALE * min(max(share, LEAST_CORRECT), 1.0))
 
 
-def levels_to_name(n_classes: int) -> int:
+def _levels_to_name(n_classes: int) -> int:
     """The least depth whose complete tree has as many leaves as there are classes."""
     return math.ceil(math.log2(n_classes))
 

@@ -51,7 +51,7 @@ def plan(schema: Schema, settings: Settings, params: NoParams) -> BudgetPlan:
 def prepare(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> TreeRecipe:
     """Merge values, then grow."""
     pairs = zip(data.schema.features, data.columns, strict=True)
-    groups = {feature.name: group_ends(column, GROUP) for feature, column in pairs if isinstance(feature, NumericFeature)}
+    groups = {feature.name: _group_ends(column, GROUP) for feature, column in pairs if isinstance(feature, NumericFeature)}
 
     def label(node: CountedNode) -> Label:
         noise = LaplaceNoise(plan.of("leaf" if node.level == plan.depth else "count", node.level))
@@ -70,7 +70,7 @@ def prepare(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: No
     return TreeRecipe(grown.root, grown.step, (merged,), (GROUP_DISCLOSURE, STOPPING_DISCLOSURE))
 
 
-def group_ends(column: np.ndarray, size: int) -> np.ndarray:
+def _group_ends(column: np.ndarray, size: int) -> np.ndarray:
     """The largest value of every group of `size` consecutive distinct values. Exact values of rows: a disclosure."""
     values = np.unique(column)
     last = np.minimum(np.arange(size - 1, len(values) + size - 1, size), len(values) - 1)

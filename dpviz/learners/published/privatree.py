@@ -77,13 +77,13 @@ def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: Nois
     return grower.recipe(data, tuple(events), () if params.grow_complete else (STOPPING_DISCLOSURE,))
 
 
-def plan_star(schema: Schema, settings: Settings, params: PrivaTreeParams) -> BudgetPlan:
+def _plan_star(schema: Schema, settings: Settings, params: PrivaTreeParams) -> BudgetPlan:
     """Equations (7) to (10) with no quantile budget."""
     split = split_epsilon(STAR, schema, settings, params.shares, params.max_leaf_error, quantiles=False)
     return privatree_plan(schema, settings, split, stops=True, exact=True)
 
 
-def prepare_star(data: EncodedDataset, plan: BudgetPlan, params: PrivaTreeParams, source: NoiseSource) -> TreeRecipe:
+def _prepare_star(data: EncodedDataset, plan: BudgetPlan, params: PrivaTreeParams, source: NoiseSource) -> TreeRecipe:
     """Exact quantiles, then the tree."""
     levels = np.arange(1, params.bins) / params.bins
     columns = data.columns if data.n_rows else [np.zeros(1)] * data.n_features
@@ -158,8 +158,8 @@ LEARNER_STAR = LearnerSpec(
     title="PrivaTree*",
     idea="PrivaTree with exact quantiles: shows what private quantiles cost.",
     citation="Vos, Vos, Li, Erkin & Verwer 2023, arXiv 2305.15394",
-    plan=plan_star,
-    fit=FitByGrowing(prepare_star),
+    plan=_plan_star,
+    fit=FitByGrowing(_prepare_star),
     claim=always_claims(
         "Vos et al. 2023, Table II",
         "violated",

@@ -205,7 +205,7 @@ def boosted_model(trees: BoostingTrees, loss: Loss, initial: float, values: list
     """The model with the values of cells at their leaves, in the units of the target; one copy of every tree per score."""
     of_leaves = [cells[of_tree] for cells, of_tree in zip(values, trees.cells_by_tree(), strict=True)]
     by_score = np.concatenate([leaves.T.ravel() for leaves in of_leaves])
-    return in_target_units(repeat_trees(trees.splits, loss.n_scores), by_score, initial)
+    return in_target_units(_repeat_trees(trees.splits, loss.n_scores), by_score, initial)
 
 
 def in_target_units(splits: PackedTrees, values: np.ndarray, initial: float) -> BoostedTrees:
@@ -217,7 +217,7 @@ def in_target_units(splits: PackedTrees, values: np.ndarray, initial: float) -> 
     return BoostedTrees(splits, half * values, target.low + half * (initial + 1))
 
 
-def repeat_trees(splits: PackedTrees, times: int) -> PackedTrees:
+def _repeat_trees(splits: PackedTrees, times: int) -> PackedTrees:
     """Every tree repeated `times` times in a row."""
     if times == 1:
         return splits

@@ -86,7 +86,7 @@ def draw_boosting_trees(
     order = in_turn(features, count, both, source)
     drawing = Drawing(schema, multiscale, None, source)
     cells = cells_by_part(depth, both)
-    return pack_parts(schema, [[drawing.part(f, n, grouped=both) for f, n in zip(asked, cells, strict=True)] for asked in order])
+    return _pack_parts(schema, [[drawing.part(f, n, grouped=both) for f, n in zip(asked, cells, strict=True)] for asked in order])
 
 
 def cells_by_part(depth: int, both: bool) -> tuple[int, ...]:
@@ -239,7 +239,7 @@ def _breadth_first(trees: Sequence[Nested]) -> tuple[list[tuple[int, float]], li
     return nodes, cells
 
 
-def pack_parts(schema: Schema, trees: Sequence[Sequence[Part]]) -> BoostingTrees:
+def _pack_parts(schema: Schema, trees: Sequence[Sequence[Part]]) -> BoostingTrees:
     """The trees of these parts, one after another: the cells of the first part, each cut by the next part."""
     feature, threshold, cell = list[np.ndarray](), list[np.ndarray](), list[np.ndarray]()
     for parts in trees:
@@ -348,4 +348,4 @@ class FollowingTrees:
 
     def all(self) -> BoostingTrees:
         """The trees drawn so far."""
-        return pack_parts(self.drawing.schema, self.trees)
+        return _pack_parts(self.drawing.schema, self.trees)
