@@ -77,7 +77,7 @@ class UniformPoint:
         """A number in `between` = (low, high), and an event that costs nothing."""
         return Released(float(source.draw(self, between)), Step(Free(), part, level))
 
-    def choose(self, low: np.ndarray, high: np.ndarray | float, *, source: NoiseSource) -> np.ndarray:
+    def choose(self, low: np.ndarray, high: np.ndarray, *, source: NoiseSource) -> np.ndarray:
         """Independent numbers in [low, high], float64."""
         return source.draw(self, (low, high)) if len(low) else np.empty(0)
 

@@ -128,7 +128,7 @@ def in_turn(features: list[int], count: int, both: bool, source: NoiseSource) ->
 
 def uniform(count: int, source: NoiseSource) -> np.ndarray:
     """Uniform numbers from 0 to 1, shape (count,)."""
-    return UniformPoint().choose(np.zeros(count), 1.0, source=source)
+    return UniformPoint().choose(np.zeros(count), np.ones(count), source=source)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,6 +20,7 @@ from dpviz.learners import get_learner
 from dpviz.models.document import model_body
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.random_assignment import RandomAssignment
+from dpviz.training.contract import FitByGrowing
 
 ONE = Universe((2,), depth=1, max_rows=1)
 TWO = Universe((2,), depth=1, max_rows=2)
@@ -152,12 +153,13 @@ def test_the_worst_output_is_a_pair_of_neighbours_and_settings_for_classes_leave
 def test_counts_at_half_the_noise_are_found_whatever_a_ledger_says(cheaper):
     spec = counted_alone(0.1, epsilon=6.0)
 
-    def fit(data, plan, params, source):
-        output = spec.fit(data, plan, params, source)
-        growing, counts = output.event.events
-        return replace(output, event=Parallel((growing, replace(counts, cost=PureDP(plan.epsilon)))))
+    class Cheaper(FitByGrowing):
+        def __call__(self, data, plan, params, source):
+            output = super().__call__(data, plan, params, source)
+            growing, counts = output.event.events
+            return replace(output, event=Parallel((growing, replace(counts, cost=PureDP(plan.epsilon)))))
 
-    found = verify(replace(spec, fit=fit) if cheaper else spec, epsilon=3.0, universes=(TWO,), **HONEST)
+    found = verify(replace(spec, fit=Cheaper(spec.prepare)) if cheaper else spec, epsilon=3.0, universes=(TWO,), **HONEST)
     assert found.log_ratio > 3.0
     assert (found.composed, found.verdict) == (6.0, "violated")  # the plan says 6, so this is the claim's fault
 
