@@ -14,7 +14,7 @@ from dpviz.charts.compare import interval_text, measure_text
 from dpviz.charts.wording import capital, percent
 from dpviz.cli import console
 from dpviz.cli.files import check_output, write_whole
-from dpviz.cli.options import READING, flag, option, output, shared, table_or_address
+from dpviz.cli.options import READING, column, flag, option, output, shared, table_or_address
 from dpviz.cli.rows import open_rows, reading_of, require_plain, table_of
 from dpviz.errors import DpvizError, TableError, place
 from dpviz.evaluation.comparison import METRICS, metrics_for
@@ -46,7 +46,7 @@ OPTIONS = {
             "rows, in a file or folder of any kind that `train` reads, or ENGINE://PLACE?table=NAME&order=KEY; no target"
         ),
         **shared(*READING),
-        "--key": option(str, "COLUMN", "a column of DATA that says whose answer it is; it comes first"),
+        "--key": option(column, "COLUMN", "a column of DATA that says whose answer it is; it comes first"),
         "--guard-formulas": flag("write CSV for a spreadsheet: an apostrophe before keys and labels that begin like formulas"),
         **output("the answers, as CSV, or as Parquet where FILE ends in .parquet"),
         **shared("--json"),
@@ -61,7 +61,7 @@ OPTIONS = {
     "export": {
         "model": option(Path, "MODEL.json", "a model written by `dpviz train`"),
         "--to": option(str, "FORMAT", f"one of {', '.join(export_names())} (sql: the same as sqlite)", required=True),
-        "--key": option(str, "COLUMN", "of SQL: a column of the table that comes first", default=""),
+        "--key": option(column, "COLUMN", "of SQL: a column of the table that comes first"),
         **output("the export"),
         **shared("--json"),
     },
@@ -246,6 +246,6 @@ def run_export(args: Namespace) -> int:
     check_output(args.out, force=args.force, inputs=[args.model])
     document = read_model_file(args.model)
     console.status(f"Writing {form.title}")
-    write_whole(args.out, export(form.name, document, key=args.key), force=args.force)
+    write_whole(args.out, export(form.name, document, key=args.key or ""), force=args.force)
     console.show_pairs([("Format", form.title), ("File", str(args.out))])
     return 0

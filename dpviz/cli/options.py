@@ -49,6 +49,13 @@ def _file_or_address(text: str) -> Path | str:
     return text if is_address(text) else Path(text)
 
 
+def column(text: str) -> str:
+    """Reads the name of a column."""
+    if not text:
+        raise ArgumentTypeError("must be the name of a column, got ''")
+    return text
+
+
 def whole(least: int = 1, most: int = MOST) -> Callable[[str], int]:
     """Reads a whole number in a range."""
 
@@ -92,9 +99,9 @@ _SHARED: Options = {
     ),
     "--encoding": option(str, "NAME", "default: UTF-8, or Windows-1252 if the first line is no UTF-8"),
     "--sheet": option(str, "NAME", "of a workbook: name or place of the sheet (default: the only one)"),
-    "--target": option(str, "COLUMN", "column to predict, if no schema names it (default: the last one)"),
+    "--target": option(column, "COLUMN", "column to predict, if no schema names it (default: the last one)"),
     "--schema": option(Path, "FILE", "public facts about DATA: JSON, or a codebook (default: read from it)"),
-    "--person": option(str, "COLUMN", "column that says whose row it is (default: that of the schema); no feature"),
+    "--person": option(column, "COLUMN", "column that says whose row it is (default: that of the schema); no feature"),
     "--rows-per-person": option(
         whole(), "K", "of each person keep at most K rows, chosen at random (default: as the schema says, else 1)"
     ),

@@ -24,6 +24,7 @@ UTF8_MARK = b"\xef\xbb\xbf"
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 #: What people take for a CSV file -> endings of its name, and a pattern of its first bytes behind a byte-order mark.
 _OTHER_KINDS: dict[str, tuple[str, bytes]] = {
+    "an OpenDocument file": (".ods .odt", rb"PK\x03\x04.{26}mimetypeapplication/vnd\.oasis\.opendocument"),
     "an Excel workbook or a ZIP archive": ("", rb"PK\x03\x04"),
     "an old Excel workbook": ("", rb"\xd0\xcf\x11\xe0"),
     "a Parquet file": ("", rb"PAR1"),
@@ -61,7 +62,6 @@ _OTHER_KINDS: dict[str, tuple[str, bytes]] = {
     "a SAS file": (".sas7bdat", rb"\0{12}\xc2\xea\x81\x60"),
     "an SPSS portable file": (".por", rb"ASCII SPSS PORT FILE"),
     "a MATLAB file": (".mat", rb"MATLAB 5\.0 MAT-file"),
-    "an OpenDocument file": (".ods .odt", rb"(?!)"),
     "an RTF document": ("", rb"\{\\rtf"),
     "a document": (".doc .docx .rtf", rb"(?!)"),
 }
@@ -193,10 +193,11 @@ def gunzip(raw: bytes, max_bytes: int) -> bytes:
     return data
 
 
-def refuse_other_endings(file_name: str) -> None:
-    """Raise TableError where the ending of a name, which is public, says that the file is no table of text."""
-    for kind, (endings, _) in _OTHER_KINDS.items():
-        if endings and file_name.lower().endswith(tuple(endings.split())):
+def refuse_other_endings(file_name: str, archive: bytes = b"") -> None:
+    """Raise TableError where the ending of a name, which is public, or what an archive begins with says that it is no table."""
+    begin = archive[:_MOST_LOOKED_AT]
+    for kind, (endings, pattern) in _OTHER_KINDS.items():
+        if endings and (file_name.lower().endswith(tuple(endings.split())) or re.match(pattern, begin, re.DOTALL)):
             raise _other_kind(kind)
 
 

@@ -62,7 +62,7 @@ def text_of(value: Any) -> str:
 
 def plain_value(value: Any) -> Any:
     """What Python has in place of a single value of NumPy: a duration in nanoseconds stays one."""
-    if type(value).__module__ != "numpy" or not hasattr(value, "dtype") or value.dtype.kind == "m":
+    if type(value).__module__ != "numpy" or not hasattr(value, "dtype") or value.ndim or value.dtype.kind == "m":
         return value
     if value.dtype.kind == "f":
         return float(value)
@@ -79,8 +79,8 @@ def _text_of(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, float):
         return canonical_number(value)
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return bytes(value).decode("utf-8", "replace")
     if isinstance(value, Decimal):
         return _decimal_text(value)
     if isinstance(value, dt.datetime):

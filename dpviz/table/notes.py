@@ -394,21 +394,24 @@ def codes_apart(values: np.ndarray) -> Iterator[list[float]]:
                 break
 
 
-#: Days that often stand for no value, or for no end.
+#: Days that often stand for no value, or for no end; those of the year 9999 do, too.
 _NO_DAYS = frozenset(
     map(date.fromisoformat, ("0001-01-01", "1899-12-30", "1900-01-01", "1970-01-01", "2099-12-31", "2999-12-31"))
 )
+_NO_YEAR = re.compile("|".join(sorted({"9999", *(f"{day.year:04d}" for day in _NO_DAYS)})))
 
 
 def days_apart(texts: Sequence[str], order: str) -> frozenset[str]:
     """Texts of days in the year 9999, and of others that stand for none, further from all others than these from one another."""
-    days = {text: day for text in texts if (day := date_of(text, order)) is not None}
-    apart = {day for day in days.values() if day in _NO_DAYS or day.year == date.max.year}
-    others = {*days.values()} - apart
+    found = {text: date_of(text, order) for text in filter(_NO_YEAR.search, texts)}
+    apart = {text: day for text, day in found.items() if day is not None and (day in _NO_DAYS or day.year == date.max.year)}
+    if not apart:
+        return frozenset()
+    others = {date_of(text, order) for text in texts if text not in apart} - {None}
     if len(others) <= 2:
         return frozenset()
     first, last = min(others), max(others)
-    return frozenset(text for text, day in days.items() if day in apart and max(first - day, day - last) > last - first)
+    return frozenset(text for text, day in apart.items() if max(first - day, day - last) > last - first)
 
 
 def has_total(columns: Sequence[Column]) -> bool:

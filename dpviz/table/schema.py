@@ -436,8 +436,11 @@ def _require_no_code(column: CategoricalFeature) -> None:
 
 def _settle_groups(column: CategoricalFeature | ClassTarget, labels: tuple[str, ...]) -> None:
     """Every further text has one meaning: it is no label itself, comes once, and counts as a label there is."""
-    pairs = _listed(column.name, "groups", column.groups)
-    if not all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in pairs):
+    pairs = [
+        () if isinstance(pair, str) else _listed(column.name, "groups", pair)
+        for pair in _listed(column.name, "groups", column.groups)
+    ]
+    if any(len(pair) != 2 for pair in pairs):
         remedy = "Give pairs of a text and what it counts as, such as groups=(('N', 'no'),)."
         raise SchemaError("groups holds something else than pairs.", field=column.name, remedy=remedy)
     object.__setattr__(column, "groups", tuple(map(tuple, pairs)))

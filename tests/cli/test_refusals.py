@@ -86,6 +86,9 @@ WRONG = [
     ("register cap x --epsilon-cap 1", "There is no data set called 'x'"),
     (f"{TRAIN}.json --data-set x", "There is no data set called 'x'"),
     (f"{TRAIN}.json --data-set=", "There is no data set called ''"),  # of an empty variable
+    (f"{TRAIN} --person=", "Argument --person: must be the name of a column, got ''."),
+    ("predict m.json {table} --key= --out {out}", "Argument --key: must be the name of a column, got ''."),
+    ("export m.json --to sqlite --key= --out {out}", "Argument --key: must be the name of a column, got ''."),
     (f"{TRAIN}.json --add-rows", "--add-rows: This is for a release in the register."),
     (f"{TRAIN}.json --register {{folder}}/r.db", "--register: This is for a release in the register."),
     (f"{TRAIN}.json --disjoint-from x", "--disjoint-from: This is for a release in the register."),

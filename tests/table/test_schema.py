@@ -239,3 +239,12 @@ def test_a_malformed_document_is_located_also_inside_another(document, where, te
         assert caught.value.where == place
         assert text in caught.value.what
         assert caught.value.remedy
+
+
+def test_pairs_of_a_group_may_stand_in_any_list():
+    pairs = (("M", "m"), ("F", "f"))
+    for written in (list(pairs), list(map(list, pairs)), np.array(pairs), dict(pairs).items()):
+        assert CategoricalFeature("x", ("m", "f"), groups=written).groups == pairs
+    for written in (("Mm", "Ff"), dict(pairs), [["M"]], [1]):
+        with pytest.raises(SchemaError):
+            CategoricalFeature("x", ("m", "f"), groups=written)

@@ -156,8 +156,10 @@ def _as_bytes(column: pa.Array, options: ReadOptions) -> pa.Array:
         return pa.DictionaryArray.from_arrays(column.indices, _as_bytes(column.dictionary, options), safe=False)
     if is_view(column.type):
         column.validate(full=True)
-        lengths = np.frombuffer(column.buffers()[1] or b"", np.int32)[4 * column.offset :: 4]
-        options.require_bytes(int(lengths[: len(column)].sum(dtype=np.int64)))  # together far more than what they share, perhaps
+        lengths = np.frombuffer(column.buffers()[1] or b"", np.int32)[4 * column.offset :: 4][: len(column)]
+        if lengths.min(initial=0) < 0:  # beside a missing cell nobody looks at it, but the cast that follows does
+            raise ValueError("a length below 0")
+        options.require_bytes(int(lengths.sum(dtype=np.int64)))  # together far more than what they share, perhaps
         return without_sharing(column).cast(pa.large_binary())
     wide = types.is_large_string(column.type)
     return column.cast(pa.large_binary() if wide else pa.binary()) if wide or types.is_string(column.type) else column

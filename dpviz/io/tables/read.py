@@ -149,7 +149,7 @@ def _format_of(file_name: str, raw: bytes, *, by_name: bool) -> Format | None:
         what = f"This is no {ending} file, though its name says so, or it is damaged."
         raise TableError("damaged", what, remedy="Save it again in its own program, or correct the ending of its name.")
     if format in (None, EXCEL):
-        refuse_other_endings(file_name)
+        refuse_other_endings(file_name, raw if format is EXCEL else b"")
     return format
 
 

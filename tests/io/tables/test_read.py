@@ -20,6 +20,8 @@ from pyarrow import feather, parquet
 
 import dpviz
 from dpviz.errors import DpvizError, SchemaError, TableError
+from dpviz.io.options import ReadOptions
+from dpviz.io.tables.arrow import as_bytes
 from dpviz.io.tables.read import has_header_line, read_table
 from dpviz.table.notes import Doubt
 from tests.support.outcomes import cells, problem_of
@@ -411,3 +413,25 @@ def test_a_sheet_whose_first_row_holds_numbers_may_have_no_names():
     assert isinstance(note, Doubt)
     assert note.startswith("Column names are numbers, first in column 1")
     assert note.help == "names"
+
+
+@pytest.mark.parametrize("length", [-1, -(2**31)])
+def test_a_length_below_0_beside_a_missing_cell_ends_no_process(length):
+    """Arrow calls such an array valid, and reads behind its letters when it is cast."""
+    letters = [[2, int.from_bytes(b"ab", "little"), 0, 0], [length, 0, 0, 0], [1, ord("c"), 0, 0]]
+    buffers = [pa.py_buffer(bytes([0b101])), pa.py_buffer(np.array(letters, np.int32).tobytes())]
+    shared = pa.Array.from_buffers(pa.string_view(), 3, buffers, null_count=1)
+    shared.validate(full=True)
+    with pytest.raises(ValueError, match="below 0"):
+        as_bytes(pa.record_batch([shared], ["x"]), ReadOptions("t"))
+
+
+@pytest.mark.parametrize("kind", ["spreadsheet", "text"])
+def test_a_file_of_opendocument_is_called_so_whatever_its_name(kind, tmp_path):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("mimetype", f"application/vnd.oasis.opendocument.{kind}")
+        archive.writestr("content.xml", "<x/>", zipfile.ZIP_DEFLATED)
+    (tmp_path / "t.xlsx").write_bytes(file.getvalue())
+    for source in (file.getvalue(), tmp_path / "t.xlsx"):
+        assert "an OpenDocument file" in str(problem(source))
