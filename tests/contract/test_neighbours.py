@@ -477,6 +477,17 @@ def test_a_person_with_several_rows_changes_what_was_asked_for_and_no_more(name:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
+def test_what_a_learner_asks_next_follows_from_what_was_released(name: str) -> None:
+    """Whether a tree stops, for one: by the exact number of rows two neighbours would stop at different times."""
+    case = CASES[name]
+    rows = [(place % 2, place // 2 % 2, place % 2) for place in range(48)]
+    for n_rows in range(len(rows)):
+        pair = case.rows(rows[:n_rows]), case.rows([*rows[:n_rows], (0, 0, 0)])
+        told_apart(case.learner, *pair, adding=True, epsilon=1.0, **case.asked)  # which compares the questions and the ledgers
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
 def test_half_of_the_noise_would_be_noticed(name: str) -> None:
     """The test above fails for every mechanism of every learner; the ledger is exceeded where its epsilon is used well."""
     (total, shares, _), (much, more, _) = worst(name, 1.0), worst(name, 2.0)
