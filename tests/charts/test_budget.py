@@ -8,11 +8,23 @@ import numpy as np
 import pytest
 
 from dpviz.accounting.claim import Disclosure
-from dpviz.charts.budget import FULL, HALF, LEAST_SPREAD, map_chart, spending_rows, split_html, split_of, split_sentence, widths
+from dpviz.charts.budget import (
+    FULL,
+    HALF,
+    LEAST_SPREAD,
+    map_chart,
+    part_name,
+    spending_rows,
+    split_html,
+    split_of,
+    split_sentence,
+    widths,
+)
 from dpviz.charts.theme import BLUE
 from dpviz.evaluation.shares import MovableShares, ShareMap
 from dpviz.learners import FitRequest, learner_names
 from dpviz.randomness import generator
+from dpviz.results.wording import number_text
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 from tests.support.fits import fitted
 from tests.support.golden_charts import assert_golden
@@ -55,6 +67,11 @@ def test_what_is_asked_makes_the_claim_what_is_paid_is_the_ledger_and_a_claim_th
     has_bound = result.ledger.guarantee.is_finite and (result.claim.is_sound or split.proven.is_finite)
     assert ("∞" in html or "no bound" in html) == (not has_bound)
     assert "nan" not in html.lower()
+    keys = re.findall("</i>([^<]+)</span>", html)
+    for part in {step.part for step in split.paid if not split.is_sound}:  # the legend says what is paid, not what is asked
+        costs = {number_text(step.epsilon) for step in split.paid if step.part == part}
+        said = {"∞"} if "∞" in costs else costs
+        assert any(key.startswith(f"{part_name(part)} ") and all(cost in key for cost in said) for key in keys), part
 
 
 def test_quantiles_are_a_part_of_the_bar_and_rows_held_out_pay_for_theirs_instead():
