@@ -44,6 +44,8 @@ def write_whole(path: Path, content: files.Content, *, force: bool) -> None:
     check_output(path, force=force)
     try:
         files.write_whole(Path(os.path.realpath(path)), content)  # an existing link keeps pointing where it points
+    except DpvizError:  # of the rows that the content is made of, which are read meanwhile
+        raise
     except (OSError, ValueError) as error:
         raise _unwritable(path, error) from error
 
