@@ -407,7 +407,7 @@ def days_apart(texts: Sequence[str], order: str) -> frozenset[str]:
     apart = {text: day for text, day in found.items() if day is not None and (day in _NO_DAYS or day.year == date.max.year)}
     if not apart:
         return frozenset()
-    others = {date_of(text, order) for text in texts if text not in apart} - {None}
+    others = {day for text in texts if text not in apart and (day := date_of(text, order)) is not None}
     if len(others) <= 2:
         return frozenset()
     first, last = min(others), max(others)
