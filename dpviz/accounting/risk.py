@@ -30,7 +30,7 @@ from dpviz.table.validation import validate_count, validate_delta, validate_loss
 
 _Share = Annotated[float, Meta(ge=0, le=1)]
 #: Rows of a group beyond which the plain bound is all that is said.
-_MOST_ROWS = 10_000
+MOST_ROWS = 10_000
 #: Rows that are assigned one by one of which is said what events keep.
 _MOST_ASSIGNED = 40
 #: Where a document states the curve.
@@ -139,7 +139,7 @@ class Risk:
     @cached_property
     def _profile(self) -> Profile:
         group = Group(self.persons, self.rows)
-        is_known = self.plain.is_finite and group.total <= _MOST_ROWS
+        is_known = self.plain.is_finite and group.total <= MOST_ROWS
         found = profile(cost_of(self.event), group) if is_known else profile(Unbounded(), Group())
         if self.plain.epsilon > LARGEST_LOSS:
             return found.at_most(np.ones_like(found.losses))

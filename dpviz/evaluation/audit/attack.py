@@ -28,6 +28,7 @@ import numpy as np
 
 from dpviz.accounting.gaussian import bisect, gaussian_epsilon
 from dpviz.accounting.guarantee import PrivacyLoss, for_unit
+from dpviz.accounting.risk import MOST_ROWS
 from dpviz.errors import DpvizError, ParameterError, UnsupportedError
 from dpviz.evaluation.audit.evidence import BoundLearner, Judged, columns_of, exceeds, rows_in_words, typical
 from dpviz.evaluation.audit.verify import Pair, default_audit_pairs, require_neighbours
@@ -272,7 +273,8 @@ def _assignments(recorded: Sequence[Step], n_rows: int, canaries: int) -> Iterat
 
 #: Draws between two checks of `stop`.
 CHUNK = 50
-#: Rows of a group of canaries times epsilon: of pure noise, and next to a delta, where larger groups are seen in fewer draws.
+#: Rows of a group of canaries times epsilon: of pure noise, and next to a delta, where larger groups are seen in fewer draws, up
+#: to as many as a ledger's trade-off curve is known for.
 GROUP, GROUP_BESIDE_DELTA = 1.0, 5.0
 #: Draws on each pair that choose the pair and what is looked at: a twentieth of the draws, at least and at most so many.
 PILOT = (100, 200)
@@ -424,7 +426,7 @@ def _groups(request: FitRequest) -> Iterator[tuple[Pair, int]]:
     """Pairs of tables, and how many equal canaries the second has more: one, and as many as epsilon hides."""
     task, epsilon = request.spec.tasks[0], request.settings.epsilon
     has_delta = typical(request.spec, epsilon=epsilon, delta=request.settings.delta, **request.given).delta > 0
-    together = math.ceil((GROUP_BESIDE_DELTA if has_delta else GROUP) / epsilon)
+    together = min(math.ceil(GROUP_BESIDE_DELTA / epsilon), MOST_ROWS) if has_delta else math.ceil(GROUP / epsilon)
     for rows in {together} if has_delta else sorted({1, together}):
         for pair in default_audit_pairs(task, rows * epsilon):
             with_canaries = pair[1].take(np.repeat(np.arange(pair[1].n_rows), rows), share=1.0)

@@ -22,6 +22,7 @@ from dpviz.evaluation.audit.attack import (
     Recording,
     Replay,
     _assignments,
+    _groups,
     audit,
     bound_from,
     chance_of,
@@ -274,6 +275,16 @@ def test_the_same_seed_finds_the_same_whoever_draws_and_workers_need_nothing_of_
     one, other, two = (audit("pf-tree", epsilon=1.0, seed=5, draws=120, workers=workers) for workers in (1, 1, 2))
     assert replace(one, seconds=0) == replace(other, seconds=0) == replace(two, seconds=0)
     assert audit("pf-tree", epsilon=1.0, seed=6, draws=120).hits != one.hits
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 0.1, 1e-4])
+def test_a_group_of_canaries_is_one_for_which_more_right_guesses_than_the_ledger_allows_are_known(epsilon):
+    request = FitRequest.of("s-gbdt", epsilon=epsilon, max_depth=1, depth=1)
+    planned = typical("s-gbdt", epsilon=epsilon, max_depth=1, depth=1)
+    for (first, second), rows in _groups(request):
+        assert second.n_rows - first.n_rows == rows
+        mu = 2 * norm.ppf(planned.request.risk(planned.schema).for_persons(rows).guesses()) / rows
+        assert 0.9 * epsilon < gaussian_epsilon(planned.delta, mu) < 1.7 * epsilon, "as Gaussian noise, not as plain theorems"
 
 
 def test_pairs_are_neighbours_and_wrong_questions_are_refused():
