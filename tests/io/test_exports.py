@@ -31,7 +31,7 @@ from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 from pandas import DataFrame
 
 from dpviz.charts.publish.exports import SVG
-from dpviz.charts.tree.text import node_in_words
+from dpviz.charts.tree.text import node_in_words, unreachable
 from dpviz.errors import SchemaError, UnsupportedError
 from dpviz.io.csv_text import csv_text, frame_csv
 from dpviz.io.exports import FORMS, contract
@@ -323,14 +323,15 @@ def _names_in(text: str) -> list[str]:
 
 
 def _of_svg(content: str, rows: Sequence[Row]) -> tuple[Any, Any]:
-    """By the tree inside; every node that is drawn says what that does."""
+    """By the tree inside; every node that is drawn says what that does, and whether a row gets there."""
     space = "{http://www.w3.org/2000/svg}"
     drawing = ElementTree.fromstring(content)
     tree = model_from_json(drawing.findtext(f"{space}metadata") or "")
     assert isinstance(tree, Tree)
     groups = [group for group in drawing.iter(f"{space}g") if group.get("data-path")]
     drawn = {group.get("data-path"): group.findtext(f"{space}title") for group in groups}
-    if drawn != {placed.id: node_in_words(tree, placed.path) for placed in tree.nodes()}:
+    nowhere = dict.fromkeys(unreachable(tree), " No row can get here.")
+    if drawn != {placed.id: node_in_words(tree, placed.path) + nowhere.get(placed.path, "") for placed in tree.nodes()}:
         raise Differs("the drawing shows other nodes than the tree has")
     return said(tree, rows)
 
