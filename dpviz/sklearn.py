@@ -62,18 +62,18 @@ _SAYS_NO_CELL = re.compile(
 )
 
 
-def _in_words(theirs: Exception) -> TableError:
+def _in_words(error: Exception) -> TableError:
     """What scikit-learn, NumPy or a frame says about rows, as far as it quotes none of them."""
-    said, remedy = str(theirs), "Give numbers, and texts where declared."
-    if known := _SAYS_NO_CELL.match(said):
-        remedy = "Reshape your data: one row per case, one column per feature." if "2D" in known[0] else ""
-        return TableError("rows", f"{known[0].rstrip(':.')}.", remedy=remedy)
-    what = "X or y has cells that cannot be used here."
-    if isinstance(theirs, TypeError) and "argument must be a string or a real number" in said:
-        what = "A cell of X or y is of a kind that cannot be read: the argument must be a string or a real number."
-    elif "could not convert" in said:
-        what, remedy = "X has a cell that is not a number.", "Declare its column in `categories`, or leave it out."
-    return TableError("cells", what, remedy=remedy)
+    message, remedy = str(error), "Give numbers, and texts where declared."
+    if match := _SAYS_NO_CELL.match(message):
+        remedy = "Reshape your data: one row per case, one column per feature." if "2D" in match[0] else ""
+        return TableError("rows", f"{match[0].rstrip(':.')}.", remedy=remedy)
+    problem = "X or y has cells that cannot be used here."
+    if isinstance(error, TypeError) and "argument must be a string or a real number" in message:
+        problem = "A cell of X or y is of a kind that cannot be read: the argument must be a string or a real number."
+    elif "could not convert" in message:
+        problem, remedy = "X has a cell that is not a number.", "Declare its column in `categories`, or leave it out."
+    return TableError("cells", problem, remedy=remedy)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -112,9 +112,9 @@ class _PrivateEstimator:
     def __sklearn_clone__(self) -> Self:
         """A copy that is not fitted; it warns where fitting it spends epsilon once more."""
         if self.random_state is None:
-            what = f"Every copy that is fitted to private rows spends epsilon {self.epsilon:g} again: five folds"
+            warning = f"Every copy that is fitted to private rows spends epsilon {self.epsilon:g} again: five folds"
             remedy = "Give a random_state to explore rows that are not private."
-            warnings.warn(f"{what} spend five times as much. {remedy}", RepeatedSpendWarning, stacklevel=3)
+            warnings.warn(f"{warning} spend five times as much. {remedy}", RepeatedSpendWarning, stacklevel=3)
         return super().__sklearn_clone__()  # type: ignore[misc, no-any-return]
 
     @property
@@ -138,30 +138,30 @@ class _PrivateEstimator:
     def _fitted(self, X: Any, y: Any) -> Self:
         self._require_parameters()
         frame = self._frame(X, is_fit=True)
-        given = column_or_1d(np.asarray(y, dtype=object) if self._is_declared else y, warn=True)
-        check_consistent_length(frame, given)
+        labels = column_or_1d(np.asarray(y, dtype=object) if self._is_declared else y, warn=True)
+        check_consistent_length(frame, labels)
         if not self._is_declared:
-            assert_all_finite(given, input_name="y")
+            assert_all_finite(labels, input_name="y")
         schema = self.schema
         if schema is None:
             name = getattr(y, "name", None)
-            wanted = [name] if isinstance(name, str) and name.strip() else []
-            words = (*wanted, "y", *(f"y{k}" for k in range(self.n_features_in_)))
-            free = next(word for word in words if word not in self._names())
-            schema = Schema(self._features(frame), self._target(free, given), n_public=self.n_public)
+            own_name = [name] if isinstance(name, str) and name.strip() else []
+            names = (*own_name, "y", *(f"y{k}" for k in range(self.n_features_in_)))
+            free = next(name for name in names if name not in self._names())
+            schema = Schema(self._features(frame), self._target(free, labels), n_public=self.n_public)
         if self.missing is not None:
             schema = replace(schema, features=tuple(map(_with_rule, schema.features)))
         table = self._table(frame, schema)
-        target = table_of(DataFrame({schema.target.name: self._cells_of_target(schema, given)}))
+        target = table_of(DataFrame({schema.target.name: self._cells_of_target(schema, labels)}))
         data = encode(RawTable((*table.columns, *target.columns), "X"), schema, rows_per_person=self.rows_per_person)
         if not self._is_declared and data.report is not None and data.n_rows < data.report.rows_read:
             first = next(name for name, _ in (*data.report.dropped_missing, *data.report.dropped_unknown))
             raise _undeclared(first, "Declare it, or leave such rows out.")
         self.result_ = self._trained(data)
-        if read := dict.fromkeys(column for column, _ in self.result_.schema.read_fields()):
-            what = f"Public values of {_listed([*read])} were read from the rows; no epsilon covers that."
+        if columns_read := dict.fromkeys(column for column, _ in self.result_.schema.read_fields()):
+            problem = f"Public values of {_listed([*columns_read])} were read from the rows; no epsilon covers that."
             given_by = "them in the schema" if self.schema is not None else f"`bounds`, `{self._public}` and `n_public`"
-            warnings.warn(f"{what} Give {given_by} from public knowledge.", PublicValuesWarning, stacklevel=3)
+            warnings.warn(f"{problem} Give {given_by} from public knowledge.", PublicValuesWarning, stacklevel=3)
         return self
 
     def _require_parameters(self) -> None:
@@ -197,26 +197,26 @@ class _PrivateEstimator:
             return self._truths_as_numbers(X.set_axis(names, axis=1))
         cells = np.array(X, dtype=object) if isinstance(X, (list, tuple)) and (is_declared or self.categories) else X
         has_units = getattr(getattr(X, "dtype", None), "kind", "") in ("m", "M")  # which a float would not say
-        kept = {"dtype": None} if is_declared or has_units else {"dtype": object if self.categories else np.float64}
-        checked = {"ensure_all_finite": not is_declared, "ensure_min_samples": int(is_fit and not is_declared)}
-        rows = validate_data(self, cells, reset=is_fit, **kept, **checked)
+        conversion = {"dtype": None} if is_declared or has_units else {"dtype": object if self.categories else np.float64}
+        checks = {"ensure_all_finite": not is_declared, "ensure_min_samples": int(is_fit and not is_declared)}
+        rows = validate_data(self, cells, reset=is_fit, **conversion, **checks)
         if schema is None:
             return self._truths_as_numbers(DataFrame(rows, columns=self._names()))
         names = getattr(self, "feature_names_in_", schema.feature_names)
         if rows.shape[1] != len(names):
-            what = f"X has {rows.shape[1]:,} columns without names, the schema {len(names):,} features."
-            raise TableError("columns", what, remedy="Give a DataFrame, or the features in the order of the schema.")
+            problem = f"X has {rows.shape[1]:,} columns without names, the schema {len(names):,} features."
+            raise TableError("columns", problem, remedy="Give a DataFrame, or the features in the order of the schema.")
         if not hasattr(self, "feature_names_in_"):  # else scikit-learn says it
             _warn_of_order(names)
         return DataFrame(rows, columns=list(names))
 
     def _truths_as_numbers(self, frame: DataFrame) -> DataFrame:
         """A frame of its own, with numbers for truth values in all columns but those of categories."""
-        found, others = frame.copy(deep=False), {self._position(key) for key in self.categories or {}}
+        result, categorical = frame.copy(deep=False), {self._position(key) for key in self.categories or {}}
         for place, kind in enumerate(frame.dtypes):
-            if place not in others and getattr(kind, "kind", "O") in "bO":
-                found.isetitem(place, _with_numbers_for_truths(frame.iloc[:, place], frame.index))
-        return found
+            if place not in categorical and getattr(kind, "kind", "O") in "bO":
+                result.isetitem(place, _with_numbers_for_truths(frame.iloc[:, place], frame.index))
+        return result
 
     def _table(self, frame: Any, schema: Schema) -> RawTable:
         """The columns of the schema."""
@@ -238,8 +238,8 @@ class _PrivateEstimator:
                 raise
             if not data.n_rows:
                 raise TableError("unused", few_usable(data), remedy="Give rows as they are declared, and n_public.") from None
-            counted = replace(data.schema, n_public=rounded_count(data.n_rows), read_from_data=("n_public",))
-            data = replace(data, schema=counted)
+            schema = replace(data.schema, n_public=rounded_count(data.n_rows), read_from_data=("n_public",))
+            data = replace(data, schema=schema)
         if request.seed is None and not self.accept_rows and request.releases(data.schema):
             check_row_count(data, accept="set accept_rows=True")
         result = request.fit(data)
@@ -273,10 +273,10 @@ class _PrivateEstimator:
 
         Raises NotFittedError, and AttributeError where the model is no tree or trees.
         """
-        found, names = feature_importances(self.model_), self.model_.schema.feature_names
-        if found is None:
+        importances, names = feature_importances(self.model_), self.model_.schema.feature_names
+        if importances is None:
             raise AttributeError(f"A model of kind {self.model_.kind!r} has no splits.")
-        by_name = dict(zip(names, found, strict=True))
+        by_name = dict(zip(names, importances, strict=True))
         return np.array([by_name.get(str(name), 0.0) for name in getattr(self, "feature_names_in_", names)])
 
     def _seed(self) -> int | None:
@@ -302,18 +302,18 @@ class _PrivateEstimator:
 
     def _features(self, frame: DataFrame) -> tuple[Feature, ...]:
         categories = {self._position(key): tuple(values) for key, values in (self.categories or {}).items()}
-        bounds, found = self._bounds(frame.shape[1]), list[Feature]()
+        bounds, features = self._bounds(frame.shape[1]), list[Feature]()
         for place, name in enumerate(frame.columns):
             if place in categories:
                 is_number = getattr(frame.dtypes.iloc[place], "kind", "O") in "biuf"
-                if is_number and any(isinstance(one, str) for one in categories[place]):  # for another column, perhaps
+                if is_number and any(isinstance(category, str) for category in categories[place]):  # for another column, perhaps
                     doubt = f"The categories of {name!r:.80} are texts and its cells are numbers."
                     warnings.warn(ReadingWarning(f"{doubt} A cell is read as its text, 1.0 as '1'.", doubt), stacklevel=4)
-                found.append(CategoricalFeature(name, tuple(map(text_of, categories[place]))))
+                features.append(CategoricalFeature(name, tuple(map(text_of, categories[place]))))
                 continue
             low, high = bounds.get(place) or _range_of(name, frame.iloc[:, place])
-            found.append(NumericFeature(name, low, high, read_from_data=() if place in bounds else ("low", "high")))
-        return tuple(found)
+            features.append(NumericFeature(name, low, high, read_from_data=() if place in bounds else ("low", "high")))
+        return tuple(features)
 
     def _bounds(self, count: int) -> dict[int, tuple[float, float]]:
         """(low, high) by position, for columns that have them."""
@@ -321,11 +321,11 @@ class _PrivateEstimator:
             return {}
         if isinstance(self.bounds, Mapping):
             return {self._position(key): _pair("bounds", pair) for key, pair in self.bounds.items()}
-        given = np.array(self.bounds, dtype=object)
-        if given.shape not in ((2,), (count, 2)):
+        bounds = np.array(self.bounds, dtype=object)
+        if bounds.shape not in ((2,), (count, 2)):
             allowed = f"one pair (low, high), {count} pairs, or a mapping from columns to pairs"
             raise ParameterError(type(self).__name__, "bounds", self.bounds, allowed)
-        return {place: _pair("bounds", pair) for place, pair in enumerate(np.broadcast_to(given, (count, 2)).tolist())}
+        return {place: _pair("bounds", pair) for place, pair in enumerate(np.broadcast_to(bounds, (count, 2)).tolist())}
 
 
 @dataclass(eq=False, repr=False)
@@ -388,20 +388,20 @@ class PrivateTreeClassifier(_PrivateEstimator, ClassifierMixin, BaseEstimator):
     _kind_of_target = ClassTarget
     _wants = "one with classes; PrivateTreeRegressor predicts numbers"
 
-    def _target(self, name: str, given: np.ndarray) -> ClassTarget:
+    def _target(self, name: str, labels: np.ndarray) -> ClassTarget:
         if self.classes is None:
-            check_classification_targets(given)
-        self._declared = tuple(np.unique(given).tolist() if self.classes is None else self.classes)
+            check_classification_targets(labels)
+        self._declared = tuple(np.unique(labels).tolist() if self.classes is None else self.classes)
         if len(self._declared) < 2:
             what = "There is one class only; a classifier needs at least two."
             raise TableError("one-class", what, remedy="Declare `classes`.")
         return ClassTarget(name, tuple(map(text_of, self._declared)), () if self.classes is not None else ("classes",))
 
-    def _cells_of_target(self, schema: Schema, given: np.ndarray) -> Any:
+    def _cells_of_target(self, schema: Schema, cells: np.ndarray) -> Any:
         """The class that each cell says, in the words of the schema; None where it says none."""
         groups = schema.target.groups if isinstance(schema.target, ClassTarget) else ()
-        labels = _Labels(schema.classes if self.schema is not None else self._declared, dict(groups))
-        codes, self._answers = labels.read(given)
+        classes = _Labels(schema.classes if self.schema is not None else self._declared, dict(groups))
+        codes, self._answers = classes.read(cells)
         self.classes_, self._order = np.unique(self._answers, return_index=True)
         return np.array([*schema.classes, None], dtype=object)[codes]
 
@@ -442,12 +442,12 @@ class PrivateTreeRegressor(_PrivateEstimator, RegressorMixin, BaseEstimator):
     _kind_of_target = NumericTarget
     _wants = "one with a number to predict; PrivateTreeClassifier predicts classes"
 
-    def _target(self, name: str, given: np.ndarray) -> NumericTarget:
-        low, high = _pair("target_bounds", self.target_bounds) if self.target_bounds is not None else _range_of("y", given)
+    def _target(self, name: str, cells: np.ndarray) -> NumericTarget:
+        low, high = _pair("target_bounds", self.target_bounds) if self.target_bounds is not None else _range_of("y", cells)
         return NumericTarget(name, low, high, () if self.target_bounds is not None else ("low", "high"))
 
-    def _cells_of_target(self, schema: Schema, given: np.ndarray) -> Any:
-        return _with_numbers_for_truths(given) if given.dtype.kind in "bO" else given
+    def _cells_of_target(self, schema: Schema, cells: np.ndarray) -> Any:
+        return _with_numbers_for_truths(cells) if cells.dtype.kind in "bO" else cells
 
     def predict(self, X: Any) -> np.ndarray:
         """Numbers, shape (n_rows,)."""
@@ -483,13 +483,13 @@ class _Labels:
         self.places_differ |= len(numbers) == len(values) and numbers != sorted(numbers)  # as texts 10 is before 9
         self._fallback = ({} if self.places_differ else by_place) | self._by_value
 
-    def read(self, given: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def read(self, column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(the place of each cell's class, -1 where it says none; the classes as such a target has them).
 
         Raises TableError where y has other numbers for its classes.
         """
         # NumPy makes complex numbers of a column where one cell is such a number
-        cells = [cell.real if isinstance(cell, complex) and not cell.imag else cell for cell in given.tolist()]
+        cells = [cell.real if isinstance(cell, complex) and not cell.imag else cell for cell in column.tolist()]
         codes = self._known.find([clean(text_of(cell)) for cell in cells])
         for row in np.flatnonzero(codes < 0):
             if isinstance(cells[row], (bool, np.bool_)):
@@ -506,13 +506,13 @@ class _Labels:
         if place_only and class_only and not self.places_differ:
             what = "y has some whole numbers that are no class; they count as places in the sorted classes."
             warnings.warn(f"{what} Leave such rows out if they mean something else.", DpvizWarning, stacklevel=6)
-        used = given[codes >= 0]
-        is_elsewhere = {0, 1} <= set(self._by_value) and [self.places[self._by_value[one]] for one in (0, 1)] != [0, 1]
-        if is_elsewhere and set(used.tolist()) == {0, 1}:
+        class_cells = column[codes >= 0]
+        is_elsewhere = {0, 1} <= set(self._by_value) and [self.places[self._by_value[value]] for value in (0, 1)] != [0, 1]
+        if is_elsewhere and set(class_cells.tolist()) == {0, 1}:
             what = "y has no classes but 0 and 1, which are not the first and second of the declared ones in sorted order."
             remedy = "One-vs-rest and output codes number classes so, and take one class's probability for another's."
             warnings.warn(f"{what} {remedy} With them declare whole numbers from 0, or words.", DpvizWarning, stacklevel=6)
-        return codes, np.array(self.places) if place_only > class_only else self._as_in(used)
+        return codes, np.array(self.places) if place_only > class_only else self._as_in(class_cells)
 
     def _as_in(self, cells: np.ndarray) -> np.ndarray:
         """The classes in the type of these cells; of most of them, where they have several."""
@@ -564,17 +564,17 @@ def _range_of(name: str, cells: Any) -> tuple[float, float]:
     numbers = Column.from_values(name, cells).numbers()
     numbers = numbers[np.isfinite(numbers)]
     if not numbers.size:
-        what = f"The column {name!r:.80} has a cell that is not a number."
-        raise TableError("cells", what, remedy="Declare it in `categories`, or leave it out.")
+        problem = f"The column {name!r:.80} has a cell that is not a number."
+        raise TableError("cells", problem, remedy="Declare it in `categories`, or leave it out.")
     low, high = float(numbers.min()), float(numbers.max())
     return low, high if high > low else low + max(1.0, abs(low))
 
 
-def _pair(name: str, given: Any) -> tuple[float, float]:
+def _pair(name: str, value: Any) -> tuple[float, float]:
     """(low, high) of a parameter that says where numbers are."""
-    pair = tuple(given) if np.iterable(given) else ()
+    pair = tuple(value) if np.iterable(value) else ()
     if len(pair) != 2 or not all(map(is_number, pair)):
-        raise ParameterError("the estimator", name, given, "pairs of numbers (low, high)")
+        raise ParameterError("the estimator", name, value, "pairs of numbers (low, high)")
     return float(pair[0]), float(pair[1])
 
 
@@ -592,5 +592,5 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _undeclared(column: str, remedy: str) -> TableError:
-    what = f"The column {column!r:.80} has a value that is missing or not declared."
-    return TableError("undeclared", what, remedy=remedy)
+    problem = f"The column {column!r:.80} has a value that is missing or not declared."
+    return TableError("undeclared", problem, remedy=remedy)

@@ -116,10 +116,10 @@ def profile(cost: Cost, group: Group) -> Profile:
     reach, finest = _reach(cost, group.total)
     reach = min(max(reach, 1e-6), LARGEST_LOSS)
     step = max(min(reach / _POINTS, finest / _PER_STEP), reach / _MOST_POINTS)
-    found = _profile(cost, group, step, math.ceil(reach / step) + 1)
-    for side in (found.present, found.absent):
+    result = _profile(cost, group, step, math.ceil(reach / step) + 1)
+    for side in (result.present, result.absent):
         side.flags.writeable = False
-    return found
+    return result
 
 
 def _losses(n: int, step: float) -> np.ndarray:
@@ -138,10 +138,10 @@ def _reach(cost: Cost, rows: int) -> tuple[float, float]:
             spread = sampling * math.sqrt(rounds * math.expm1(min(noise**-2, 50.0)))
             return 2 * rows * cost.epsilon, min(cost.epsilon, spread)
         case Composition(costs):
-            found = [(times, *_reach(one, rows)) for one, times in costs]
-            return sum(times * reach for times, reach, _ in found), min((finest for *_, finest in found), default=1.0)
+            reaches = [(times, *_reach(part, rows)) for part, times in costs]
+            return sum(times * reach for times, reach, _ in reaches), min((finest for *_, finest in reaches), default=1.0)
         case ParallelComposition(costs) | MixedComposition(costs):
-            within = [_reach(one, rows) for one in costs]
+            within = [_reach(part, rows) for part in costs]
             return max(reach for reach, _ in within), min(finest for _, finest in within)
         case _:
             return 1.0, 1.0
@@ -179,8 +179,8 @@ def _of_one_row(cost: Cost, step: float, n: int) -> Profile:
         case GaussianRounds():
             return _both_ways(step, _filtered(losses, cost))
     assert isinstance(cost, ParallelComposition)
-    found = [_profile(one, Group(), step, n) for one in cost.costs]
-    return Profile(step, *(np.max([getattr(one, side) for one in found], axis=0) for side in ("present", "absent")))
+    profiles = [_profile(part, Group(), step, n) for part in cost.costs]
+    return Profile(step, *(np.max([getattr(part, side) for part in profiles], axis=0) for side in ("present", "absent")))
 
 
 def _both_ways(step: float, deltas: np.ndarray) -> Profile:
@@ -188,14 +188,14 @@ def _both_ways(step: float, deltas: np.ndarray) -> Profile:
 
 
 def pure_deltas(losses: np.ndarray, epsilon: float, rows: int = 1) -> np.ndarray:
-    """Discrete Laplace noise at 0 against the same at `rows`; each loss has its chance, the largest loss first."""
+    """Discrete Laplace noise at 0 against the same at `rows`; each loss has its probability, the largest loss first."""
     places = np.arange(rows + 1)
-    chances = np.exp(-epsilon * places) / (1 + math.exp(-epsilon))
-    chances[1:-1] *= -math.expm1(-epsilon)
-    found = (rows - 2 * places) * epsilon
-    above = np.searchsorted(-found, -losses, side="left")
-    upper, lower = (np.concatenate([[0.0], np.cumsum(mass)]) for mass in (chances, chances[::-1]))
-    return np.clip(upper[above] - np.exp(losses) * lower[above], 0.0, 1.0)
+    probabilities = np.exp(-epsilon * places) / (1 + math.exp(-epsilon))
+    probabilities[1:-1] *= -math.expm1(-epsilon)
+    losses_of_noise = (rows - 2 * places) * epsilon
+    n_larger = np.searchsorted(-losses_of_noise, -losses, side="left")
+    upper, lower = (np.concatenate([[0.0], np.cumsum(mass)]) for mass in (probabilities, probabilities[::-1]))
+    return np.clip(upper[n_larger] - np.exp(losses) * lower[n_larger], 0.0, 1.0)
 
 
 def _range(losses: np.ndarray, length: float) -> np.ndarray:
@@ -206,8 +206,8 @@ def _range(losses: np.ndarray, length: float) -> np.ndarray:
 
 def _gaussian(losses: np.ndarray, mu: float) -> np.ndarray:
     """A Gaussian that moves by `mu` standard deviations (Balle & Wang 2018, Theorem 8), its grid included."""
-    found = gaussian_delta(losses - 2 * GRID_SLACK, mu)
-    return _convex(losses, np.clip(found, -np.expm1(np.minimum(0.0, losses)), 1.0))
+    deltas = gaussian_delta(losses - 2 * GRID_SLACK, mu)
+    return _convex(losses, np.clip(deltas, -np.expm1(np.minimum(0.0, losses)), 1.0))
 
 
 def _filtered(losses: np.ndarray, cost: GaussianRounds) -> np.ndarray:
@@ -231,15 +231,15 @@ def _filtered(losses: np.ndarray, cost: GaussianRounds) -> np.ndarray:
     return _convex(losses, np.clip(bound, 0.0, 1.0))
 
 
-def _renyi(one: np.ndarray, other: np.ndarray, order: float) -> np.ndarray:
-    """Divergence of two Bernoulli variables, given by the logits of their chances."""
-    sides = ((-np.logaddexp(0, sign * one), -np.logaddexp(0, sign * other)) for sign in (-1, 1))
+def _renyi(logits: np.ndarray, other_logits: np.ndarray, order: float) -> np.ndarray:
+    """Divergence of two Bernoulli variables, given by the logits of their probabilities."""
+    sides = ((-np.logaddexp(0, sign * logits), -np.logaddexp(0, sign * other_logits)) for sign in (-1, 1))
     return np.logaddexp(*(order * first - (order - 1) * second for first, second in sides)) / (order - 1)
 
 
-def _chained(one: Profile, times: int) -> Profile:
+def _chained(base: Profile, times: int) -> Profile:
     """So many profiles, one after another."""
-    return Profile(one.step, *(_power(side, one.losses, times) for side in (one.present, one.absent)))
+    return Profile(base.step, *(_power(side, base.losses, times) for side in (base.present, base.absent)))
 
 
 def _power(deltas: np.ndarray, losses: np.ndarray, times: int) -> np.ndarray:
@@ -253,14 +253,14 @@ def _power(deltas: np.ndarray, losses: np.ndarray, times: int) -> np.ndarray:
 def _chain(first: np.ndarray, second: np.ndarray, losses: np.ndarray) -> np.ndarray:
     """min over b of first(b) + e^b second(a - b) at every a; above the grid a profile is at most what it is at its end."""
     n = len(losses) // 2
-    found = np.ones_like(first)
-    further = np.concatenate([second, np.full(n, second[-1])])
+    chain = np.ones_like(first)
+    extended = np.concatenate([second, np.full(n, second[-1])])
     for b in np.unique(np.linspace(-n, n, _LINKS).astype(int)).tolist():
-        linked = further[max(-b, 0) : 2 * n + 1 - b] * math.exp(losses[b + n])
+        linked = extended[max(-b, 0) : 2 * n + 1 - b] * math.exp(losses[b + n])
         linked += first[b + n]
-        reached = found[max(b, 0) :]
+        reached = chain[max(b, 0) :]
         np.minimum(reached, linked, out=reached)
-    return _convex(losses, found)
+    return _convex(losses, chain)
 
 
 def _convex(losses: np.ndarray, deltas: np.ndarray) -> np.ndarray:
@@ -285,23 +285,23 @@ def _from_losses(cost: Cost, group: Group, step: float, losses: np.ndarray) -> P
 
 
 def _deltas(distribution: PLDPmf, losses: np.ndarray) -> np.ndarray:
-    found = np.asarray(distribution.get_delta_for_epsilon(losses)) + _ROUNDING
-    return np.clip(np.maximum.accumulate(found[::-1])[::-1], 0.0, 1.0)
+    deltas = np.asarray(distribution.get_delta_for_epsilon(losses)) + _ROUNDING
+    return np.clip(np.maximum.accumulate(deltas[::-1])[::-1], 0.0, 1.0)
 
 
 def _distributions(cost: Cost, group: Group, step: float) -> tuple[PLDPmf, PLDPmf]:
     """Privacy loss distributions on the grid: of the rows' presence, and of their absence (the same where the two are alike)."""
     match cost:
         case Composition(costs):
-            return _composed([(_distributions(one, group, step), times) for one, times in costs], step)
+            return _composed([(_distributions(part, group, step), times) for part, times in costs], step)
         case MixedComposition() if _is_spread(cost, group):
             return _mixed(cost, group, step)
         case GaussianRounds(order=None) if cost.sampling < 1 and group.total <= _MOST_DRAWN:
             return _composed([(_sampled(cost, group.total, step), cost.rounds)], step)
     n = math.ceil(min(_reach(cost, group.total)[0], LARGEST_LOSS) / step) + 1
-    found = _profile(cost, group, step, n)
-    present = _dots(found.present, step)
-    return present, present if found.absent is found.present else _dots(found.absent, step)
+    result = _profile(cost, group, step, n)
+    present = _dots(result.present, step)
+    return present, present if result.absent is result.present else _dots(result.absent, step)
 
 
 def _dots(deltas: np.ndarray, step: float) -> PLDPmf:
@@ -316,18 +316,18 @@ def _dots(deltas: np.ndarray, step: float) -> PLDPmf:
 Sides = tuple["PLDPmf", "PLDPmf"]
 
 
-def _composed(given: list[tuple[Sides, int]], step: float) -> Sides:
+def _composed(steps: list[tuple[Sides, int]], step: float) -> Sides:
     """Unbounded in turn, so many times each."""
-    if not given:
+    if not steps:
         nothing = _dots(-np.expm1(np.minimum(_losses(1, step), 0.0)), step)
         return nothing, nothing
 
     def one_way(side: int) -> PLDPmf:
-        repeated = [_repeated(sides[side], times) for sides, times in given]
-        return reduce(lambda one, other: one.compose(other), repeated)
+        repeated = [_repeated(sides[side], times) for sides, times in steps]
+        return reduce(lambda first, second: first.compose(second), repeated)
 
     present = one_way(0)
-    return present, present if all(sides[0] is sides[1] for sides, _ in given) else one_way(1)
+    return present, present if all(sides[0] is sides[1] for sides, _ in steps) else one_way(1)
 
 
 def _repeated(distribution: PLDPmf, times: int) -> PLDPmf:
@@ -337,32 +337,32 @@ def _repeated(distribution: PLDPmf, times: int) -> PLDPmf:
 
 
 def _mixed(cost: MixedComposition, group: Group, step: float) -> Sides:
-    """A group spread over the parts in every way; what is left of the chances is nowhere."""
+    """A group spread over the parts in every way; with the remaining probability it is in none."""
     units, rows = _units(cost, group)
-    left = 1 - sum(cost.probabilities)
-    nowhere = left > _ROUNDING
-    parts, chances = (*cost.costs, FREE)[: len(cost.costs) + nowhere], (*cost.probabilities, left)
+    rest_probability = 1 - sum(cost.probabilities)
+    has_rest = rest_probability > _ROUNDING
+    parts, probabilities = (*cost.costs, FREE)[: len(cost.costs) + has_rest], (*cost.probabilities, rest_probability)
 
     @cache
     def of_part(part: int, count: int) -> Sides:
         return _distributions(parts[part], Group(count, rows), step)
 
-    found: Sides | None = None
+    mixture: Sides | None = None
     total = 0.0
     for counts in _spread(units, len(parts)):
-        chance = math.factorial(units) * math.prod(chances[k] ** n / math.factorial(n) for k, n in enumerate(counts))
-        if not chance:
+        probability = math.factorial(units) * math.prod(probabilities[k] ** n / math.factorial(n) for k, n in enumerate(counts))
+        if not probability:
             continue
-        here = _composed([(of_part(part, count), 1) for part, count in enumerate(counts) if count], step)
-        total += chance
-        if found is None:
-            found = here
+        composed = _composed([(of_part(part, count), 1) for part, count in enumerate(counts) if count], step)
+        total += probability
+        if mixture is None:
+            mixture = composed
         else:
-            same = found[0] is found[1] and here[0] is here[1]
-            present = here[0].compute_mixture(found[0], min(1.0, chance / total))
-            found = present, present if same else here[1].compute_mixture(found[1], min(1.0, chance / total))
-    assert found is not None
-    return found
+            is_symmetric = mixture[0] is mixture[1] and composed[0] is composed[1]
+            present = composed[0].compute_mixture(mixture[0], min(1.0, probability / total))
+            mixture = present, present if is_symmetric else composed[1].compute_mixture(mixture[1], min(1.0, probability / total))
+    assert mixture is not None
+    return mixture
 
 
 def _spread(units: int, parts: int) -> Iterator[tuple[int, ...]]:
@@ -371,7 +371,7 @@ def _spread(units: int, parts: int) -> Iterator[tuple[int, ...]]:
         yield (units,)
         return
     for first in range(units + 1):
-        yield from ((first, *rest) for rest in _spread(units - first, parts - 1))
+        yield from ((first, *others) for others in _spread(units - first, parts - 1))
 
 
 def _units(cost: MixedComposition, group: Group) -> tuple[int, int]:
@@ -386,7 +386,7 @@ def _is_spread(cost: MixedComposition, group: Group) -> bool:
     a part: rows that meet there go together, which their number does not tell.
     """
     units, _ = _units(cost, group)
-    if units > 1 and not cost.shared and any(one.shared for part in cost.costs for one in partitions_of(part)):
+    if units > 1 and not cost.shared and any(partition.shared for part in cost.costs for partition in partitions_of(part)):
         return False
     return math.comb(units + len(cost.costs), units) <= _MOST_WAYS
 
@@ -395,15 +395,15 @@ def _sampled(cost: GaussianRounds, rows: int, step: float) -> Sides:
     """One round, in which a binomial number of the rows takes part."""
     from dp_accounting.pld.privacy_loss_mechanism import AdjacencyType, MixtureGaussianPrivacyLoss
 
-    drawn = np.arange(rows + 1)
-    chances = [math.comb(rows, k) * cost.sampling**k * (1 - cost.sampling) ** (rows - k) for k in drawn.tolist()]
+    row_counts = np.arange(rows + 1)
+    probabilities = [math.comb(rows, k) * cost.sampling**k * (1 - cost.sampling) ** (rows - k) for k in row_counts.tolist()]
     mu, far = 1 / cost.noise_multiplier, 9.0
-    logs = np.log(chances) + drawn * mu * (far + rows * mu) - np.square(drawn * mu) / 2
+    logs = np.log(probabilities) + row_counts * mu * (far + rows * mu) - np.square(row_counts * mu) / 2
     n = math.ceil(min(float(np.logaddexp.reduce(logs)), LARGEST_LOSS) / step) + 1
     losses = _losses(n, step)
 
     def one_way(way: AdjacencyType) -> PLDPmf:
-        law = MixtureGaussianPrivacyLoss(cost.noise_multiplier, drawn.tolist(), chances, adjacency_type=way)
+        law = MixtureGaussianPrivacyLoss(cost.noise_multiplier, row_counts.tolist(), probabilities, adjacency_type=way)
         exact = np.asarray(law.get_delta_for_epsilon(losses - 2 * GRID_SLACK / cost.rounds))
         return _dots(_convex(losses, np.clip(exact, -np.expm1(np.minimum(losses, 0.0)), 1.0)), step)
 

@@ -33,15 +33,16 @@ _LONG = 128
 class CountedNode(ABC):
     """What a learner's step may ask of the rows of a node. Where these are, it does not know.
 
-    `known` holds what follows from the rows; `above` is the node that was divided, None at a root and where it is needed no more.
+    `arrays` holds what follows from the rows; `parent` is the node that was divided, None at a root and where it is needed
+    no more.
     """
 
-    def __init__(self, grid: CandidateGrid, n_classes: int, level: int, known: dict[Hashable, np.ndarray]) -> None:
+    def __init__(self, grid: CandidateGrid, n_classes: int, level: int, arrays: dict[Hashable, np.ndarray]) -> None:
         self.grid = grid  #: What the rows are binned by. Public
         self.n_classes = n_classes  #: Number of classes. Public
         self.level = level  #: Depth of the node; the root has 0. Public
-        self.known = known
-        self.above: Self | None = None
+        self.arrays = arrays
+        self.parent: Self | None = None
         self.left_bins: np.ndarray | None = None  #: The bins of the rows that went left above, numbered through
         self.is_left = True
 
@@ -82,32 +83,32 @@ class CountedNode(ABC):
 
     def counts(self, kind: Kind) -> np.ndarray:
         """`histogram` or `pair_counts`. Private."""
-        if kind not in self.known:
+        if kind not in self.arrays:
             derived = self._from_pairs() if kind == "bins" else self._of_one_feature()
             self.keep(kind, self._count(kind) if derived is None else derived)
-            self.above = None  # growing by levels keeps whole levels of nodes
-        return self.known[kind]
+            self.parent = None  # growing by levels keeps whole levels of nodes
+        return self.arrays[kind]
 
     def _from_pairs(self) -> np.ndarray | None:
         """The histogram, where pairs tell it: two bins of one feature share no row."""
-        if "pairs" in self.known:
-            return self._spread(np.einsum("iik->ik", self.known["pairs"]))
-        if self.above is None or self.left_bins is None or "pairs" not in self.above.known:
+        if "pairs" in self.arrays:
+            return self._spread(np.einsum("iik->ik", self.arrays["pairs"]))
+        if self.parent is None or self.left_bins is None or "pairs" not in self.parent.arrays:
             return None
         goes_left = np.isin(self.occupied_bins, self.left_bins)
-        left = self._spread(self.above.known["pairs"][goes_left].sum(axis=0))
-        return left if self.is_left else self.above.histogram - left
+        left = self._spread(self.parent.arrays["pairs"][goes_left].sum(axis=0))
+        return left if self.is_left else self.parent.histogram - left
 
     def _of_one_feature(self) -> np.ndarray | None:
         """The pairs, where there is one feature."""
-        own = self.occupied_bins
-        return self.histogram[own, None] * np.eye(len(own), dtype=int)[:, :, None] if len(self.grid.features) == 1 else None
+        bins = self.occupied_bins
+        return self.histogram[bins, None] * np.eye(len(bins), dtype=int)[:, :, None] if len(self.grid.features) == 1 else None
 
     def _spread(self, of_occupied: np.ndarray) -> np.ndarray:
         """Something per bin that may hold rows as something per bin, 0 for the others."""
-        found = np.zeros((self.grid.n_bins, *of_occupied.shape[1:]), dtype=np.int64)
-        found[self.occupied_bins] = of_occupied
-        return found
+        per_bin = np.zeros((self.grid.n_bins, *of_occupied.shape[1:]), dtype=np.int64)
+        per_bin[self.occupied_bins] = of_occupied
+        return per_bin
 
     @property
     def class_counts(self) -> np.ndarray:
@@ -121,13 +122,13 @@ class CountedNode(ABC):
 
     @property
     def _has_bins(self) -> bool:
-        above = self.above is not None and self.left_bins is not None and "pairs" in self.above.known
-        return above or not {"bins", "pairs"}.isdisjoint(self.known)
+        parent_has_pairs = self.parent is not None and self.left_bins is not None and "pairs" in self.parent.arrays
+        return parent_has_pairs or not {"bins", "pairs"}.isdisjoint(self.arrays)
 
     def _class_counts(self) -> np.ndarray:
-        if "bins" not in self.known and self.above is not None and self.left_bins is not None and self.above._has_bins:
-            left = self.above.histogram[self.left_bins].sum(axis=0)
-            return left if self.is_left else self.above.class_counts - left
+        if "bins" not in self.arrays and self.parent is not None and self.left_bins is not None and self.parent._has_bins:
+            left = self.parent.histogram[self.left_bins].sum(axis=0)
+            return left if self.is_left else self.parent.class_counts - left
         return self.histogram[: self.grid.features[0].n_bins].sum(axis=0)  # every row is in one bin of a feature
 
     @property
@@ -137,19 +138,19 @@ class CountedNode(ABC):
 
     def remembered(self, key: Hashable, make: Callable[[], np.ndarray]) -> np.ndarray:
         """`make()`, an array that follows from these rows and `key` alone."""
-        if key not in self.known:
+        if key not in self.arrays:
             self.keep(key, make())
-        return self.known[key]
+        return self.arrays[key]
 
-    def keep(self, key: Hashable, found: np.ndarray) -> None:
+    def keep(self, key: Hashable, array: np.ndarray) -> None:
         """Hold what follows from these rows."""
-        self.known[key] = found
+        self.arrays[key] = array
 
     def _divide(self, children: tuple[Self, Self], feature: int, left_bins: np.ndarray) -> tuple[Self, Self]:
         """Tell the children where they come from."""
         bins = self.grid.offsets[feature] + np.flatnonzero(left_bins)
         for child, is_left in zip(children, (True, False), strict=True):
-            child.above, child.left_bins, child.is_left = self, bins, is_left
+            child.parent, child.left_bins, child.is_left = self, bins, is_left
         return children
 
 
@@ -157,7 +158,7 @@ class CountedNode(ABC):
 class Place:
     """Where a node stands in its tree: which rows of the node above reach it, those in some bins of a feature or the others."""
 
-    above: Place | None = None  #: None at the root
+    parent: Place | None = None  #: None at the root
     feature: int = -1
     left_bins: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=bool))  #: Shape (n_bins,)
     is_left: bool = True
@@ -183,8 +184,8 @@ class BinnedRows:
         sizes = [feature.n_bins for feature in self.grid.features]
         if self.has_every_bin or len(self.target) > ROWS_AT_ONCE:
             return tuple(map(np.arange, sizes))
-        each = zip(self.bins, sizes, strict=True)
-        return tuple(np.flatnonzero(np.bincount(column, minlength=n_bins)) for column, n_bins in each)
+        columns = zip(self.bins, sizes, strict=True)
+        return tuple(np.flatnonzero(np.bincount(column, minlength=n_bins)) for column, n_bins in columns)
 
     @cached_property
     def occupied_bins(self) -> np.ndarray:
@@ -196,56 +197,56 @@ class BinnedRows:
         """Per feature the number of every row's bin among those that may hold rows."""
         if self.has_every_bin or len(self.target) > ROWS_AT_ONCE:
             return list(self.bins)
-        each = zip(self.grid.features, self.occupied, self.bins, strict=True)
-        return [np.searchsorted(bins, np.arange(f.n_bins)).astype(column.dtype).take(column) for f, bins, column in each]
+        columns = zip(self.grid.features, self.occupied, self.bins, strict=True)
+        return [np.searchsorted(bins, np.arange(f.n_bins)).astype(column.dtype).take(column) for f, bins, column in columns]
 
     def count(self, kind: Kind, rows: np.ndarray | None) -> np.ndarray:
         """`CountedNode.histogram` or `pair_counts` of the rows at these positions, of all where there are none."""
         if kind == "bins":
-            found = np.zeros((self.grid.n_bins, self.n_classes), dtype=np.int64)
-            self._add_histogram(found, rows)
-            return found
+            counts = np.zeros((self.grid.n_bins, self.n_classes), dtype=np.int64)
+            self._add_histogram(counts, rows)
+            return counts
         ends = ends_of(map(len, self.occupied))
-        kept = np.int32 if len(self.target) < 1 << 31 else np.int64
-        found = np.zeros((ends[-1].stop, ends[-1].stop, self.n_classes), dtype=kept)
-        self._add_pairs(found, rows)
-        return mirrored(found[None], ends)[0]
+        dtype = np.int32 if len(self.target) < 1 << 31 else np.int64
+        counts = np.zeros((ends[-1].stop, ends[-1].stop, self.n_classes), dtype=dtype)
+        self._add_pairs(counts, rows)
+        return mirrored(counts[None], ends)[0]
 
-    def add(self, found: np.ndarray, places: Sequence[Place], kind: Kind, held_out: np.ndarray | None) -> None:
-        """Add the counts of the nodes at these places, of rows where `held_out` is 0, to `found`, one node after another.
+    def add(self, totals: np.ndarray, places: Sequence[Place], kind: Kind, held_out: np.ndarray | None) -> None:
+        """Add the counts of the nodes at these places, of rows where `held_out` is 0, to `totals`, one node after another.
 
         Of pairs each feature's with those behind it alone: `mirrored` makes the others of the sum.
         """
         reached: dict[Place | None, np.ndarray] = {}
         reached[None] = np.arange(len(self.target)) if held_out is None else np.flatnonzero(held_out == 0)
-        for place, counts in zip(places, found, strict=True):
+        for place, total in zip(places, totals, strict=True):
             rows = self._rows_at(place, reached)
-            (self._add_histogram if kind == "bins" else self._add_pairs)(counts, rows)
+            (self._add_histogram if kind == "bins" else self._add_pairs)(total, rows)
 
     def _rows_at(self, place: Place, reached: dict[Place | None, np.ndarray]) -> np.ndarray:
         """The positions of a node's rows; `reached`: those of all rows, None, and of nodes that were asked for before."""
-        if place.above is None:
+        if place.parent is None:
             return reached[None]
         if place not in reached:
-            rows = self._rows_at(place.above, reached)
+            rows = self._rows_at(place.parent, reached)
             reached[place] = rows[place.left_bins[self.bins[place.feature][rows]] == place.is_left]
         return reached[place]
 
     def _pieces(self, columns: Sequence[np.ndarray], rows: np.ndarray | None) -> Iterator[tuple[np.ndarray, list[np.ndarray]]]:
         """(class codes, columns) of some rows at a time."""
-        for here in slices(len(self.target if rows is None else rows)):
-            own = here if rows is None else rows[here]
-            yield self.target[own], [column[own] for column in columns]
+        for piece in slices(len(self.target if rows is None else rows)):
+            positions = piece if rows is None else rows[piece]
+            yield self.target[positions], [column[positions] for column in columns]
 
-    def _add_histogram(self, found: np.ndarray, rows: np.ndarray | None) -> None:
+    def _add_histogram(self, counts: np.ndarray, rows: np.ndarray | None) -> None:
         sizes = [feature.n_bins for feature in self.grid.features]
         for target, columns in self._pieces(self.bins, rows):
             for column, n_bins, first in zip(columns, sizes, self.grid.offsets, strict=False):
                 cells = n_bins * self.n_classes
                 place = target + column * np.min_scalar_type(cells).type(self.n_classes)
-                found[first : first + n_bins] += np.bincount(place, minlength=cells).reshape(n_bins, -1)
+                counts[first : first + n_bins] += np.bincount(place, minlength=cells).reshape(n_bins, -1)
 
-    def _add_pairs(self, found: np.ndarray, rows: np.ndarray | None) -> None:
+    def _add_pairs(self, pairs: np.ndarray, rows: np.ndarray | None) -> None:
         n_classes, n_bins = self.n_classes, [len(bins) for bins in self.occupied]
         kind = np.min_scalar_type(n_classes * int(np.prod(sorted(n_bins)[-2:]))).type
         ends = ends_of(n_bins)
@@ -257,7 +258,7 @@ class BinnedRows:
                 for g in range(f + 1, len(n_bins)):
                     shape = n_bins[f], n_bins[g], n_classes
                     counts = np.bincount(by_size[n_bins[g]] + lasts[g], minlength=int(np.prod(shape)))
-                    found[ends[f], ends[g]] += counts.reshape(shape)
+                    pairs[ends[f], ends[g]] += counts.reshape(shape)
 
 
 class NodeCache:
@@ -275,7 +276,7 @@ class NodeCache:
 
     def __init__(self) -> None:
         self.nbytes = 0
-        self._known: dict[bytes, dict[Hashable, np.ndarray]] = {}
+        self._arrays: dict[bytes, dict[Hashable, np.ndarray]] = {}
 
     def use(self) -> NodeCache:
         """Put it behind all others, as the one used last."""
@@ -286,28 +287,28 @@ class NodeCache:
 
     def of(self, path: bytes) -> dict[Hashable, np.ndarray]:
         """What is known of a node."""
-        return dict(self._known.get(path, {}))
+        return dict(self._arrays.get(path, {}))
 
-    def keep(self, path: bytes, key: Hashable, found: np.ndarray, *, is_root: bool) -> None:
+    def keep(self, path: bytes, key: Hashable, array: np.ndarray, *, is_root: bool) -> None:
         """Keep something of a node."""
-        if found.nbytes > (self.most_bytes if is_root else self.MOST_BELOW):
+        if array.nbytes > (self.most_bytes if is_root else self.MOST_BELOW):
             return
         with self._lock:
-            known = self._known.setdefault(path, {})
-            if key in known:
+            arrays = self._arrays.setdefault(path, {})
+            if key in arrays:
                 return
-            room = self.most_bytes - found.nbytes
-            for other in list(self._recent):  # itself last
+            room = self.most_bytes - array.nbytes
+            for oldest in list(self._recent):  # itself last
                 if sum(cache.nbytes for cache in self._recent) > room:
-                    other.nbytes, other._known = 0, {}
-            self._known.setdefault(path, {})[key] = found
-            self.nbytes += found.nbytes
+                    oldest.nbytes, oldest._arrays = 0, {}
+            self._arrays.setdefault(path, {})[key] = array
+            self.nbytes += array.nbytes
 
 
 class _BinnedNode(CountedNode):
     """A node of rows in memory. Of two siblings the larger has the `smaller`, whose counts are taken off those above."""
 
-    above: _BinnedNode | None  # type: ignore[assignment]
+    parent: _BinnedNode | None  # type: ignore[assignment]
 
     def __init__(
         self, rows: BinnedRows, level: int, path: bytes, cache: NodeCache | None, positions: np.ndarray | None = None
@@ -323,45 +324,45 @@ class _BinnedNode(CountedNode):
 
     def children(self, feature: int, left_bins: np.ndarray) -> tuple[_BinnedNode, _BinnedNode]:
         """(left, right)."""
-        at, column = self.positions, self.rows.bins[feature]
-        goes_left = left_bins[column if at is None else column[at]]
+        positions, column = self.positions, self.rows.bins[feature]
+        goes_left = left_bins[column if positions is None else column[positions]]
         path = self._path + feature.to_bytes(2) + np.packbits(left_bins).tobytes()
         sides = [
-            (np.flatnonzero(side) if at is None else at[side], path + name)
+            (np.flatnonzero(side) if positions is None else positions[side], path + name)
             for side, name in ((goes_left, b"L"), (~goes_left, b"R"))
         ]
-        left, right = (_BinnedNode(self.rows, self.level + 1, own, self._cache, rows) for rows, own in sides)
+        left, right = (_BinnedNode(self.rows, self.level + 1, child_path, self._cache, rows) for rows, child_path in sides)
         larger, smaller = (left, right) if len(sides[0][0]) > len(sides[1][0]) else (right, left)
         larger.smaller = smaller
         return self._divide((left, right), feature, left_bins)
 
     def without(self, held_out: np.ndarray) -> _BinnedNode:
         """The rows that are not held out; where all are counted for several fits, those held out are taken off."""
-        kept = held_out == 0
-        path = b"kept" + hashlib.blake2b(np.packbits(kept).tobytes(), digest_size=16).digest()
-        node = _BinnedNode(self.rows, self.level, path, self._cache, np.flatnonzero(kept))
+        is_kept = held_out == 0
+        path = b"kept" + hashlib.blake2b(np.packbits(is_kept).tobytes(), digest_size=16).digest()
+        node = _BinnedNode(self.rows, self.level, path, self._cache, np.flatnonzero(is_kept))
         if self._cache is not None:
-            node.above, node.smaller = self, _BinnedNode(self.rows, self.level, path, None, np.flatnonzero(~kept))
+            node.parent, node.smaller = self, _BinnedNode(self.rows, self.level, path, None, np.flatnonzero(~is_kept))
         return node
 
-    def keep(self, key: Hashable, found: np.ndarray) -> None:
+    def keep(self, key: Hashable, array: np.ndarray) -> None:
         """Hold what follows from these rows: for this fit, and in the cache."""
-        super().keep(key, found)
+        super().keep(key, array)
         if self._cache is not None:
-            self._cache.keep(self._path, key, found, is_root=not self.level)
+            self._cache.keep(self._path, key, array, is_root=not self.level)
 
     def _count(self, kind: Kind) -> np.ndarray:
-        left = self._left_of_above(kind)
-        return self.rows.count(kind, self.positions) if left is None else left
+        difference = self._parent_without_sibling(kind)
+        return self.rows.count(kind, self.positions) if difference is None else difference
 
-    def _left_of_above(self, kind: Kind) -> np.ndarray | None:
+    def _parent_without_sibling(self, kind: Kind) -> np.ndarray | None:
         """What is left of the rows above without the smaller sibling, where the nearest counts above are of few more rows."""
-        above, smaller = self.above, self.smaller
-        if above is None or smaller is None:
+        parent, smaller = self.parent, self.smaller
+        if parent is None or smaller is None:
             return None
-        if above.level == self.level:
-            above.counts(kind)
-        whole = above.known[kind] if kind in above.known else above._left_of_above(kind)
+        if parent.level == self.level:
+            parent.counts(kind)
+        whole = parent.arrays[kind] if kind in parent.arrays else parent._parent_without_sibling(kind)
         return None if whole is None else whole - smaller.counts(kind)
 
 
@@ -395,8 +396,8 @@ class SourceNode(CountedNode):
 
     def children(self, feature: int, left_bins: np.ndarray) -> tuple[SourceNode, SourceNode]:
         """(left, right)."""
-        about = self.grid, self.n_classes, self._ask, self._held_out, self.level + 1
-        left, right = (SourceNode(*about, Place(self.place, feature, left_bins, is_left)) for is_left in (True, False))
+        common = self.grid, self.n_classes, self._ask, self._held_out, self.level + 1
+        left, right = (SourceNode(*common, Place(self.place, feature, left_bins, is_left)) for is_left in (True, False))
         return self._divide((left, right), feature, left_bins)
 
     def without(self, held_out: np.ndarray) -> SourceNode:
@@ -407,15 +408,16 @@ class SourceNode(CountedNode):
         """One question."""
         if len(self.grid.features) == 1:
             kind = "bins"  # which tell its pairs
-        asked = [node for node in nodes if isinstance(node, SourceNode) and kind not in node.known]
-        if asked:
-            for node, counts in zip(asked, self._ask([node.place for node in asked], kind, self._held_out), strict=True):
+        source_nodes = [node for node in nodes if isinstance(node, SourceNode) and kind not in node.arrays]
+        if source_nodes:
+            places = [node.place for node in source_nodes]
+            for node, counts in zip(source_nodes, self._ask(places, kind, self._held_out), strict=True):
                 node.keep(kind, counts)
-                node.above = None
+                node.parent = None
 
     def _count(self, kind: Kind) -> np.ndarray:
         self.count_level([self], kind)
-        return self.known[kind]
+        return self.arrays[kind]
 
 
 def node_of(root: CountedNode, rows: np.ndarray, level: int) -> CountedNode:
@@ -445,8 +447,8 @@ def mirrored(pairs: np.ndarray, features: Sequence[slice]) -> np.ndarray:
 
     `features`: where the bins of each stand.
     """
-    for own in features:
-        pairs[:, own.stop :, own] = pairs[:, own, own.stop :].swapaxes(1, 2)
+    for feature in features:
+        pairs[:, feature.stop :, feature] = pairs[:, feature, feature.stop :].swapaxes(1, 2)
     last = features[-1]
     bins = np.arange(last.stop)
     pairs[:, bins, bins] = pairs[:, :, last].sum(axis=2)  # two bins of one feature share no row
@@ -458,19 +460,19 @@ def left_counts(grid: CandidateGrid, histogram: np.ndarray) -> np.ndarray:
     """Sums over the bins that go left under every candidate, (n_candidates, n), of n numbers per bin, (n_bins, n)."""
     counts = np.empty((grid.n_candidates, histogram.shape[1]), dtype=histogram.dtype)
     for feature, bins, candidates in grid.slices:
-        own, left = histogram[bins], counts[candidates]
+        binned, left = histogram[bins], counts[candidates]
         if feature.are_prefixes:
-            _sum_up(own[:-1], left)
+            _sum_up(binned[:-1], left)
         elif feature.subsets is not None:
-            kind = own.dtype if own.dtype.kind == "f" else np.float64  # which is exact below 2^53
+            kind = binned.dtype if binned.dtype.kind == "f" else np.float64  # which is exact below 2^53
             with np.errstate(invalid="ignore"):  # BLAS may flag an invalid number in small products where there is none
-                left[:] = feature.membership.astype(kind, copy=False) @ own
+                left[:] = feature.membership.astype(kind, copy=False) @ binned
         else:
-            below = np.zeros((len(own) + 1, own.shape[1]), dtype=own.dtype)
-            _sum_up(own, below[1:])
-            below.take(feature.ends, axis=0, out=left)
+            sums = np.zeros((len(binned) + 1, binned.shape[1]), dtype=binned.dtype)
+            _sum_up(binned, sums[1:])
+            sums.take(feature.ends, axis=0, out=left)
             if feature.starts.any():
-                left -= below[feature.starts]
+                left -= sums[feature.starts]
     return counts
 
 

@@ -81,7 +81,7 @@ class _Trees:
 
     def __init__(self, score: TreeScore, node: CountedNode) -> None:
         self._score, self._units, self._node = score, score.weighing.units, node
-        if "distinct pairs" not in node.known:
+        if "distinct pairs" not in node.arrays:
             node.counts("pairs")  # first: the other counts follow from them
         require_scorable(int(score.weighing.counts(node.class_counts).sum()))
 

@@ -94,9 +94,9 @@ class OneByOne(CountedRows):
 
 
 def _is_below(place, bins) -> bool:
-    if place.above is None:
+    if place.parent is None:
         return True
-    return bool(place.left_bins[bins[place.feature]] == place.is_left) and _is_below(place.above, bins)
+    return bool(place.left_bins[bins[place.feature]] == place.is_left) and _is_below(place.parent, bins)
 
 
 def _n_leaves(node: Node) -> int:

@@ -152,7 +152,7 @@ def caches(monkeypatch: pytest.MonkeyPatch) -> weakref.WeakKeyDictionary:
 def nbytes(caches: weakref.WeakKeyDictionary) -> int:
     """What is held; what each cache holds is what it says."""
     for cache in caches:
-        assert cache.nbytes == sum(array.nbytes for known in cache._known.values() for array in known.values())
+        assert cache.nbytes == sum(array.nbytes for arrays in cache._arrays.values() for array in arrays.values())
     return sum(cache.nbytes for cache in caches)
 
 

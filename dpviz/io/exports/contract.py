@@ -71,26 +71,26 @@ class ExportInput:
         return tuple(map(one_line, [*facts(self.document, self.schema.target.name, self.verdict), *_about_cells(self.schema)]))
 
 
-def export(form: Form, given: ExportInput) -> str:
+def export(form: Form, model: ExportInput) -> str:
     """What a file of this form holds. Raises UnsupportedError with the reason, and DocumentError."""
-    require_fit(form, given)
-    return form.write(given)
+    require_fit(form, model)
+    return form.write(model)
 
 
-def require_fit(form: Form, given: ExportInput) -> None:
+def require_fit(form: Form, model: ExportInput) -> None:
     """Raise UnsupportedError where the form cannot hold the model or the key."""
-    if given.key and form.language != "sql":
+    if model.key and form.language != "sql":
         what = f"{form.title} answers row by row, so no key is needed."
         raise UnsupportedError(what, remedy="Leave the key out, or export as 'sqlite' or 'duckdb'.")
     if form.any_model:
         return
-    if given.key and given.key.lower() in map(str.lower, ("prediction", *(f"p_{name}" for name in given.function.names))):
+    if model.key and model.key.lower() in map(str.lower, ("prediction", *(f"p_{name}" for name in model.function.names))):
         raise UnsupportedError("The key has the name of an answer.", remedy="Rename the column in a view of the table.")
-    if form.one_tree and not given.function.is_one_tree:
+    if form.one_tree and not model.function.is_one_tree:
         what = f"{form.title} shows a single tree; this model has many."
         raise UnsupportedError(what, remedy="Export it as JSON, Python or SQL.")
-    if given.function.n_ends > form.most_ends:
-        what = f"This model has {given.function.n_ends:,} leaves; {form.title} is offered up to {form.most_ends:,}."
+    if model.function.n_ends > form.most_ends:
+        what = f"This model has {model.function.n_ends:,} leaves; {form.title} is offered up to {form.most_ends:,}."
         raise UnsupportedError(what, remedy="Export it as JSON.")
 
 
@@ -134,10 +134,10 @@ def number(value: float) -> str:
     return repr(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
 
 
-def _write_json(given: ExportInput) -> str:
+def _write_json(model: ExportInput) -> str:
     """Raises DocumentError where it is no model."""
-    model_from_json(given.text)
-    return given.text
+    model_from_json(model.text)
+    return model.text
 
 
 JSON = Form(

@@ -81,7 +81,7 @@ class Split:
 
 Node = Leaf | Split
 #: What the cells of a column must be: the test from below and the test from above, or None; or the categories that are left.
-Met = tuple[Condition | None, Condition | None] | frozenset[int]
+Requirement = tuple[Condition | None, Condition | None] | frozenset[int]
 
 
 @dataclass(frozen=True)
@@ -168,14 +168,14 @@ def _up_to(mark: float, declared: NumericFeature, feature: int) -> Condition | b
     return Condition(feature, "<=" if whole % 2 == 0 else "<", whole + 0.5)
 
 
-def both(before: Met | None, test: Condition) -> Met | None:
-    """What meets the tests before and this one; None where nothing does."""
+def conjunction(requirement: Requirement | None, test: Condition) -> Requirement | None:
+    """What meets a requirement and one more test; None where nothing does."""
     if test.sign == "in":
-        assert not isinstance(before, tuple)
-        codes = frozenset(test.codes) if before is None else before.intersection(test.codes)
+        assert not isinstance(requirement, tuple)
+        codes = frozenset(test.codes) if requirement is None else requirement.intersection(test.codes)
         return codes or None
-    assert not isinstance(before, frozenset)
-    low, high = before or (None, None)
+    assert not isinstance(requirement, frozenset)
+    low, high = requirement or (None, None)
     if test.sign in ("<=", "<"):
         high = test if high is None or (test.mark, test.sign == "<=") < (high.mark, high.sign == "<=") else high
     else:
@@ -236,17 +236,20 @@ def _node_of(tree: Tree, end: Callable[[End], Leaf]) -> Node:
     _require_short(tree.depth)
     schema = tree.schema
 
-    def read(node: ModelNode, met: Mapping[int, Met]) -> Node:
+    def read(node: ModelNode, requirements: Mapping[int, Requirement]) -> Node:
         if not isinstance(node, Branch):
             return end(node)
         test = _condition_of(schema, node.rule)
         if isinstance(test, bool):
-            return read(node.left if test else node.right, met)
-        inverse, before = test.inverse(schema), met.get(test.feature)
-        here, there = both(before, test), both(before, inverse)
-        if here is None or there is None:
-            return read(node.right if here is None else node.left, met)
-        yes, no = read(node.left, {**met, test.feature: here}), read(node.right, {**met, test.feature: there})
+            return read(node.left if test else node.right, requirements)
+        inverse, requirement = test.inverse(schema), requirements.get(test.feature)
+        yes_cells, no_cells = conjunction(requirement, test), conjunction(requirement, inverse)
+        if yes_cells is None or no_cells is None:
+            return read(node.right if yes_cells is None else node.left, requirements)
+        yes, no = (
+            read(node.left, {**requirements, test.feature: yes_cells}),
+            read(node.right, {**requirements, test.feature: no_cells}),
+        )
         if isinstance(yes, Leaf) and yes == no:
             return yes
         if _nesting(yes) > _nesting(no) and _nesting(yes) >= _DEEPEST_NEST:

@@ -47,8 +47,8 @@ def predict_proba(row):
 '''
 
 
-def _write(given: ExportInput) -> str:
-    function, schema = given.function, given.schema
+def _write(model: ExportInput) -> str:
+    function, schema = model.function, model.schema
     needs = {"number_in", *map(_reader, schema.features), *(["softmax"] if function.probabilities == "odds" else [])}
     texts = "".join(f"    {feature.name!a}: {_texts_of(feature)},\n" for feature in schema.features)
     parts = [source(needs), f"TEXTS = {{\n{texts}}}"]
@@ -61,7 +61,7 @@ def _write(given: ExportInput) -> str:
             parts.append("\n".join([f"def {call}(cell):", *_lines(function, tree, lambda end: _tuple(map(number, end.amounts)))]))
         parts.append(_SUMS.format(start=", ".join(map(number, function.start)), trees=", ".join(calls)))
     parts += _answers(function)
-    facts = "\n".join(f"# {fact}" for fact in given.facts)
+    facts = "\n".join(f"# {fact}" for fact in model.facts)
     return f"{facts}\n\n" + "\n\n\n".join(part.strip() for part in parts) + "\n"
 
 
@@ -79,8 +79,9 @@ def _texts_of(feature: Feature) -> str:
     if _reader(feature) == "number_in":
         return ascii(tuple(map(clean, feature.missing_codes)))
     names: dict[int, str | None] = dict(enumerate(feature.categories)) if isinstance(feature, CategoricalFeature) else {}
-    known, names[MISSING] = declared_texts(feature), None
-    return ascii(tuple({text: names[code] for text, code in one.items()} for one in (known.exact, known.numbers, known.truths)))
+    texts, names[MISSING] = declared_texts(feature), None
+    meanings = texts.exact, texts.numbers, texts.truths
+    return ascii(tuple({text: names[code] for text, code in codes.items()} for codes in meanings))
 
 
 def _cell(schema: Schema, feature: Feature) -> str:
@@ -97,17 +98,18 @@ def _cell(schema: Schema, feature: Feature) -> str:
 # --- trees
 
 
-def _lines(function: Function, node: Node, say: Callable[[Leaf], str], depth: int = 1) -> Iterator[str]:
+def _lines(function: Function, node: Node, answer_of: Callable[[Leaf], str], depth: int = 1) -> Iterator[str]:
     """The no side follows at the same depth, because the yes side always returns."""
     pad = "    " * depth
     while not isinstance(node, Leaf):
         feature, test = function.schema.features[node.test.feature], node.test
         is_others, names = names_of(function.schema, test)
-        asked = f"{'not ' if is_others else ''}in {_tuple(map(ascii, names))}" if names else f"{test.sign} {number(test.mark)}"
-        yield f"{pad}if cell[{feature.name!a}] {asked}:"
-        yield from _lines(function, node.yes, say, depth + 1)
+        operator = "not in" if is_others else "in"
+        comparison = f"{operator} {_tuple(map(ascii, names))}" if names else f"{test.sign} {number(test.mark)}"
+        yield f"{pad}if cell[{feature.name!a}] {comparison}:"
+        yield from _lines(function, node.yes, answer_of, depth + 1)
         node = node.no
-    yield f"{pad}return {say(node)}"
+    yield f"{pad}return {answer_of(node)}"
 
 
 def _leaf(function: Function, end: Leaf) -> str:
@@ -140,8 +142,8 @@ def _answers(function: Function) -> Iterator[str]:
 
 
 def _tuple(items: Iterable[str]) -> str:
-    written = [*items]
-    return f"({', '.join(written)}{',' if len(written) == 1 else ''})"
+    texts = [*items]
+    return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
 
 
 PYTHON = Form(

@@ -72,17 +72,17 @@ def source(names: Iterable[str]) -> str:
         text = inspect.getsource(module)
         for node in ast.parse(text).body:
             for name in _names_of(node):
-                used = {found.id for found in ast.walk(node) if isinstance(found, ast.Name)}
-                parts.setdefault(name, (ast.get_source_segment(text, node) or "", used))
+                names_used = {name_node.id for name_node in ast.walk(node) if isinstance(name_node, ast.Name)}
+                parts.setdefault(name, (ast.get_source_segment(text, node) or "", names_used))
     parts["Marks"] = "\n".join(["class Marks:", *(f"    {mark.name} = {mark.value!r}" for mark in Marks)]), set()
-    needed, waiting = set[str](), list(names)
-    while waiting:
-        name = waiting.pop()
-        if name in parts and name not in needed:
-            needed.add(name)
-            waiting += parts[name][1]
-    written = dict.fromkeys(text for name, (text, _) in parts.items() if name in needed)  # two names of one assignment: once
-    return "\n".join(_IMPORTS) + "\n\n" + "\n\n\n".join(written)
+    required, queue = set[str](), list(names)
+    while queue:
+        name = queue.pop()
+        if name in parts and name not in required:
+            required.add(name)
+            queue += parts[name][1]
+    sources = dict.fromkeys(text for name, (text, _) in parts.items() if name in required)  # two names of one assignment: once
+    return "\n".join(_IMPORTS) + "\n\n" + "\n\n\n".join(sources)
 
 
 def _names_of(node: ast.stmt) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from dpviz.io.exports.contract import ExportInput, number, spelled
-from dpviz.io.exports.function import Function, Leaf, Met, Node, both, meets
+from dpviz.io.exports.function import Function, Leaf, Node, Requirement, conjunction, meets
 from dpviz.models.tree import Leaf as ClassLeaf
 from dpviz.results.exports import Form
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
@@ -24,55 +24,56 @@ def rules_of(function: Function) -> Iterator[Rule]:
     yield from _rules(function, function.trees[0], {})
 
 
-def _rules(function: Function, node: Node, met: dict[int, Met]) -> Iterator[Rule]:
-    """Those below a node whose rows meet the tests in `met`, by column."""
+def _rules(function: Function, node: Node, requirements: dict[int, Requirement]) -> Iterator[Rule]:
+    """Those below a node whose rows meet the tests in `requirements`, by column."""
     schema = function.schema
     if isinstance(node, Leaf):
-        words = (_words(schema, feature, found) for feature, found in met.items())
+        words = (_words(schema, feature, requirement) for feature, requirement in requirements.items())
         yield Rule(tuple(filter(None, words)), function.answer(node), node)
         return
-    for test, below in ((node.test, node.yes), (node.test.inverse(schema), node.no)):
-        found = both(met.get(test.feature), test)
-        assert found is not None  # else `function_of` has left the split out
-        yield from _rules(function, below, {**met, test.feature: found})
+    for test, child in ((node.test, node.yes), (node.test.inverse(schema), node.no)):
+        requirement = conjunction(requirements.get(test.feature), test)
+        assert requirement is not None  # else `function_of` has left the split out
+        yield from _rules(function, child, {**requirements, test.feature: requirement})
 
 
 # --- in words
 
 
-def _words(schema: Schema, feature: int, met: Met) -> str:
+def _words(schema: Schema, feature: int, requirement: Requirement) -> str:
     """On one line: "20 < age <= 37.5", "housing is one of rent, own or missing"; empty where nothing is asked."""
     declared = schema.features[feature]
     name = spelled(declared.name)
     if isinstance(declared, CategoricalFeature):
-        assert isinstance(met, frozenset)
-        return _category_words(declared, name, met)
+        assert isinstance(requirement, frozenset)
+        return _category_words(declared, name, requirement)
     assert isinstance(declared, NumericFeature)
-    assert isinstance(met, tuple)
-    low, high = met
-    below = f" {high.sign} {number(high.mark)}" if high is not None else ""
+    assert isinstance(requirement, tuple)
+    low, high = requirement
+    upper_bound = f" {high.sign} {number(high.mark)}" if high is not None else ""
     if low is None:
-        text = f"{name}{below}"
+        text = f"{name}{upper_bound}"
     elif high is None:
         text = f"{name} {low.sign} {number(low.mark)}"
     else:
-        text = f"{number(low.mark)} {low.sign.replace('>', '<')} {name}{below}"
-    instead = declared.missing_as
-    is_met = instead is not None and all(meets(float(instead), test) for test in met)
+        text = f"{number(low.mark)} {low.sign.replace('>', '<')} {name}{upper_bound}"
+    replacement = declared.missing_as
+    is_met = replacement is not None and all(meets(float(replacement), test) for test in requirement)
     return f"{text} or missing" if is_met else text
 
 
-def _category_words(declared: CategoricalFeature, name: str, met: frozenset[int]) -> str:
-    inside = [category for code, category in enumerate(declared.categories) if code in met]
-    outside = [category for code, category in enumerate(declared.categories) if code not in met]
+def _category_words(declared: CategoricalFeature, name: str, codes: frozenset[int]) -> str:
+    inside = [category for code, category in enumerate(declared.categories) if code in codes]
+    outside = [category for code, category in enumerate(declared.categories) if code not in codes]
     if not outside:
         return ""
-    tail = [word for word, instead in (("missing", declared.missing_as), ("unknown", declared.unknown_as)) if instead in inside]
+    replacements = {"missing": declared.missing_as, "unknown": declared.unknown_as}
+    tail = [word for word, category in replacements.items() if category in inside]
     if len(outside) < len(inside) and declared.unknown_as not in outside and declared.missing_as not in outside:
-        which = f"{'none of' if len(outside) > 1 else 'not'} {_listed(outside)}"
-        return f"{name} is {' or '.join([*tail, which])}"
-    which = f"one of {_listed(inside)}" if len(inside) > 1 else _listed(inside)
-    return f"{name} is {' or '.join([which, *tail])}"
+        names_in_words = f"{'none of' if len(outside) > 1 else 'not'} {_listed(outside)}"
+        return f"{name} is {' or '.join([*tail, names_in_words])}"
+    names_in_words = f"one of {_listed(inside)}" if len(inside) > 1 else _listed(inside)
+    return f"{name} is {' or '.join([names_in_words, *tail])}"
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -89,9 +90,9 @@ _NOTE = (
 )
 
 
-def _write(given: ExportInput) -> str:
-    function = given.function
-    head = [*given.facts, _NOTE]
+def _write(model: ExportInput) -> str:
+    function = model.function
+    head = [*model.facts, _NOTE]
     if function.probabilities == "leaf":
         head.append(f"Probabilities and rows are in this order: {_listed(function.names)}. Rows are counts with noise.")
     lines = [f"# {line}" for line in head]
@@ -108,8 +109,8 @@ def _write(given: ExportInput) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _line(label: str, rest: str) -> str:
-    return f"{'  ' + label:<{_INDENT}}{rest}"
+def _line(label: str, words: str) -> str:
+    return f"{'  ' + label:<{_INDENT}}{words}"
 
 
 RULES = Form(

@@ -44,8 +44,8 @@ _BY_POINTS = "[1-9][0-9]{0,2}([.][0-9]{3})+"
 
 def quotient(value: float) -> str:
     """The number as whole number divided by a power of two: exact in every engine that reads whole numbers below 2^63."""
-    whole, below = value.as_integer_ratio()
-    return f"({whole} * 1.0 / {below})" if below < 2**63 and abs(whole) < 2**53 else repr(value)
+    numerator, denominator = value.as_integer_ratio()
+    return f"({numerator} * 1.0 / {denominator})" if denominator < 2**63 and abs(numerator) < 2**53 else repr(value)
 
 
 def _dashed(text: str) -> str:
@@ -69,10 +69,10 @@ class _Sqlite:
 
     def number(self, value: float) -> str:
         """SQLite misreads about one in a thousand numbers of 17 digits by a last bit; those are written as a quotient."""
-        written = repr(value)
+        text = repr(value)
         if float(f"{value:.15g}") == value:  # every engine reads 15 digits exactly
-            return written
-        return written if _is_read(written) else quotient(value)
+            return text
+        return text if _is_read(text) else quotient(value)
 
     def read(self, text: str, marks: Marks) -> str:
         """A text is a number where it is up to infinity once it is compared as one; any that is none is above all numbers."""
@@ -84,8 +84,8 @@ class _Sqlite:
         if marks is not Marks.POINT:
             is_unknown = marks is Marks.UNKNOWN
             doubt = [f"{bare} NOT GLOB '[1-9]{'[0-9]' * n},[0-9][0-9][0-9]'" for n in (0, 1, 2) if is_unknown]
-            one = f"instr({text}, '.') = 0 AND length({text}) - length(replace({text}, ',', '')) < 2"
-            cases.append(f"{' AND '.join([one, *doubt])} AND {point} <= {most} THEN CAST({point} AS REAL)")
+            at_most_one_comma = f"instr({text}, '.') = 0 AND length({text}) - length(replace({text}, ',', '')) < 2"
+            cases.append(f"{' AND '.join([at_most_one_comma, *doubt])} AND {point} <= {most} THEN CAST({point} AS REAL)")
         groups = f"{bare} NOT GLOB '*[^0-9 .,''’eE+-]*' AND {bare} GLOB '[1-9]*[ .,''’][0-9][0-9]*'"
         groups += f" AND {bare} NOT GLOB '*[ .,''’][0-9][ .,''’]*' AND {bare} NOT GLOB '*[ .,''’][ .,''’]*'"
         cases.append(f"{groups} OR {text} GLOB '*[{_OTHER_DIGITS}]*' THEN {self.refuse.format(text)}")
@@ -101,11 +101,11 @@ class _Sqlite:
         tests = (f"{_dashed(text)} GLOB '{'-'.join(form)}'" for form in product(*digits))
         return f"typeof({text}) = 'text' AND ({' OR '.join(tests)})"
 
-    def part(self, text: str, which: int) -> str:
-        rest = _dashed(text)
-        for _ in range(which):
-            rest = f"substr({rest}, instr({rest}, '-') + 1)"
-        return rest  # CAST reads up to the next dash
+    def part(self, text: str, index: int) -> str:
+        tail = _dashed(text)
+        for _ in range(index):
+            tail = f"substr({tail}, instr({tail}, '-') + 1)"
+        return tail  # CAST reads up to the next dash
 
 
 class _Typed:
@@ -117,27 +117,27 @@ class _Typed:
 
     def number(self, value: float) -> str:
         """With an exponent: DuckDB reads 0.1 as a decimal number and 0.1e0 as the floating-point number that a column holds."""
-        written = repr(value)
-        return written if "e" in written else f"{written}e0"
+        text = repr(value)
+        return text if "e" in text else f"{text}e0"
 
     def read(self, text: str, marks: Marks) -> str:
         """The cases of `dpviz.table.cells.number_of`, in its order; digits beyond 0 to 9 are refused by the engine."""
         signed = f"replace({text}, chr(8722), '-')"
         with_point, with_comma = marks is not Marks.COMMA, marks is not Marks.POINT
-        written = [(f"([0-9]+[.]?[0-9]*|[.][0-9]+){_POWER}", signed)] if with_point else []
-        written += [("[1-9][0-9]{0,2},[0-9]{3}", "")] if marks is Marks.UNKNOWN else []  # may be two numbers
+        forms = [(f"([0-9]+[.]?[0-9]*|[.][0-9]+){_POWER}", signed)] if with_point else []
+        forms += [("[1-9][0-9]{0,2},[0-9]{3}", "")] if marks is Marks.UNKNOWN else []  # may be two numbers
         if with_comma:
-            written.append((f"([0-9]+,?[0-9]*|,[0-9]+){_POWER}", f"replace({signed}, ',', '.')"))
-            written.append((f"{_BY_POINTS}(,[0-9]*{_POWER})?", f"replace(replace({signed}, '.', ''), ',', '.')"))
+            forms.append((f"([0-9]+,?[0-9]*|,[0-9]+){_POWER}", f"replace({signed}, ',', '.')"))
+            forms.append((f"{_BY_POINTS}(,[0-9]*{_POWER})?", f"replace(replace({signed}, '.', ''), ',', '.')"))
         if with_point:
-            written.append((f"{_BY_COMMAS}([.][0-9]*{_POWER})?", f"replace({signed}, ',', '')"))
+            forms.append((f"{_BY_COMMAS}([.][0-9]*{_POWER})?", f"replace({signed}, ',', '')"))
         decimals = "." * with_point + "," * with_comma
         for blank in (" ", "\u2009", "''", "’"):
             grouped = f"[1-9][0-9]{{0,2}}({blank}[0-9]{{3}})+([{decimals}][0-9]*)?"
-            written.append((grouped, f"replace(replace({signed}, '{blank}', ''), ',', '.')"))
+            forms.append((grouped, f"replace(replace({signed}, '{blank}', ''), ',', '.')"))
         cases = [
             f"{signed} ~ '^[+-]?({form})$' THEN {f'CAST({plain} AS double precision)' if plain else 'NULL'}"
-            for form, plain in written
+            for form, plain in forms
         ]
         cases.append(f"{text} ~ '^(.|\\n)*[{_OTHER_DIGITS}](.|\\n)*$' THEN CAST({text} || ' ' AS double precision)")
         return f"CASE {' '.join(f'WHEN {case}' for case in cases)} END"
@@ -150,9 +150,9 @@ class _Typed:
         digits = "[-./]".join("[0-9]{4}" if letter == "y" else "[0-9]{1,2}" for letter in order)
         return f"{text} ~ '^{digits}([T ](.|\\n)*)?$'"
 
-    def part(self, text: str, which: int) -> str:
+    def part(self, text: str, index: int) -> str:
         dashed = f"translate(split_part(split_part({text}, 'T', 1), ' ', 1), './', '--')"
-        return f"split_part({dashed}, '-', {which + 1})"
+        return f"split_part({dashed}, '-', {index + 1})"
 
 
 _Dialect = _Sqlite | _Typed
@@ -161,15 +161,15 @@ _Dialect = _Sqlite | _Typed
 # --- the statement
 
 
-def _select(given: ExportInput, dialect: _Dialect) -> str:
+def _select(model: ExportInput, dialect: _Dialect) -> str:
     """The whole statement: a row per row of the table, in its order, with `prediction` and, where there are any, `p_CLASS`."""
-    function = given.function
+    function = model.function
     if not dialect.has_types and function.probabilities == "odds":
         function = replace(function, probabilities="none")
     _require_names(function)
-    writer = _Writer(function, dialect, given.key)
+    writer = _Writer(function, dialect, model.key)
     about = f"-- Replace {TABLE} by your table. Cells are read as by `dpviz predict`; NULL: no answer."
-    return "\n".join([*(f"-- {fact}" for fact in given.facts), about, *writer.notes(), "", *writer.lines()]) + "\n"
+    return "\n".join([*(f"-- {fact}" for fact in model.facts), about, *writer.notes(), "", *writer.lines()]) + "\n"
 
 
 class _Writer:
@@ -218,9 +218,9 @@ class _Writer:
             yield from _listed([*keep, *sums], "FROM cells AS x")
             source = "sums"
         yield ")"
-        found = [f'{self._prediction()} AS "prediction"']
-        found += [f"{share} AS {name}" for share, name in zip(self._probabilities(), self._probability_names(), strict=False)]
-        yield from _listed([*([f"x.k AS {self.key}"] if self.key else []), *found], f"FROM {source} AS x{ordered};", pad="")
+        answers = [f'{self._prediction()} AS "prediction"']
+        answers += [f"{share} AS {name}" for share, name in zip(self._probabilities(), self._probability_names(), strict=False)]
+        yield from _listed([*([f"x.k AS {self.key}"] if self.key else []), *answers], f"FROM {source} AS x{ordered};", pad="")
 
     def _prediction(self) -> str:
         target, function = self.function.schema.target, self.function
@@ -235,25 +235,25 @@ class _Writer:
         names = [_text(name) for name in target.classes]
         if function.how == "sign":
             return f"CASE WHEN x.s0 > 0 THEN {names[1]} WHEN x.s0 <= 0 THEN {names[0]} END"
-        best = (" AND ".join(f"x.s{k} >= x.s{other}" for other in range(k + 1, len(names))) for k in range(len(names) - 1))
+        best = (" AND ".join(f"x.s{k} >= x.s{rival}" for rival in range(k + 1, len(names))) for k in range(len(names) - 1))
         cases = " ".join(f"WHEN {test} THEN {name}" for test, name in zip(best, names, strict=False))
         return f"CASE WHEN x.s0 IS NULL THEN NULL {cases} ELSE {names[-1]} END"
 
-    def _leaves(self, say: Callable[[Leaf], str], is_number: bool) -> str:
+    def _leaves(self, answer_of: Callable[[Leaf], str], is_number: bool) -> str:
         """What a single tree says of a row that has an answer."""
-        found = f"CASE WHEN {self.is_usable} THEN\n    {self._case(self.function.trees[0], 2, say)}\n  END"
-        return self.dialect.double.format(found) if is_number else found
+        case = f"CASE WHEN {self.is_usable} THEN\n    {self._case(self.function.trees[0], 2, answer_of)}\n  END"
+        return self.dialect.double.format(case) if is_number else case
 
     def _probability_names(self) -> list[str]:
         """Different also for an engine that does not tell capitals apart."""
-        taken, found = {"prediction", self.key.strip('"').casefold()}, []
+        used_names, identifiers = {"prediction", self.key.strip('"').casefold()}, []
         for name in self.function.names:
-            wanted = f"p_{name}"
-            while wanted.casefold() in taken:
-                wanted += " (2)"
-            taken.add(wanted.casefold())
-            found.append(identifier(wanted))
-        return found
+            column = f"p_{name}"
+            while column.casefold() in used_names:
+                column += " (2)"
+            used_names.add(column.casefold())
+            identifiers.append(identifier(column))
+        return identifiers
 
     def _probabilities(self) -> list[str]:
         """The probability of every class."""
@@ -277,29 +277,29 @@ class _Writer:
 
     def _sum(self, place: int) -> str:
         """In groups: an engine takes a + b + c + ... for as many levels (SQLite: a thousand at most)."""
-        asked = [tree for tree in self.function.trees if any(end.amounts[place] for end in nodes(tree) if isinstance(end, Leaf))]
+        trees = [tree for tree in self.function.trees if any(end.amounts[place] for end in nodes(tree) if isinstance(end, Leaf))]
         lines = [f"CASE WHEN {self.is_usable} THEN {self.dialect.double.format(self.number(self.function.start[place]))}"]
-        for first in range(0, len(asked), _GROUP):
+        for first in range(0, len(trees), _GROUP):
             lines.append(f"    + ({self.dialect.double.format('0')}")
-            amounts = (self._case(tree, 2, lambda end: self.number(end.amounts[place])) for tree in asked[first : first + _GROUP])
+            amounts = (self._case(tree, 2, lambda end: self.number(end.amounts[place])) for tree in trees[first : first + _GROUP])
             lines += [f"    + {amount}" for amount in amounts]
             lines.append("    )")
         return "\n".join([*lines, "    END"])
 
-    def _case(self, node: Node, depth: int, say: Callable[[Leaf], str]) -> str:
+    def _case(self, node: Node, depth: int, answer_of: Callable[[Leaf], str]) -> str:
         """The no side is the next WHEN, so that only yes sides nest."""
         if isinstance(node, Leaf):
-            return say(node)
+            return answer_of(node)
         pad, lines = "  " * depth, ["CASE"]
         while isinstance(node, Split):
-            lines.append(f"{pad}  WHEN {self._test(node.test)} THEN {self._case(node.yes, depth + 2, say)}")
+            lines.append(f"{pad}  WHEN {self._test(node.test)} THEN {self._case(node.yes, depth + 2, answer_of)}")
             node = node.no
-        return "\n".join([*lines, f"{pad}  ELSE {say(node)}", f"{pad}END"])
+        return "\n".join([*lines, f"{pad}  ELSE {answer_of(node)}", f"{pad}END"])
 
     def _test(self, test: Condition) -> str:
         is_others, names = names_of(self.function.schema, test)
-        asked = f"{'NOT ' if is_others else ''}IN ({_texts(names)})" if names else f"{test.sign} {self.number(test.mark)}"
-        return f"x.c{test.feature} {asked}"
+        comparison = f"{'NOT ' if is_others else ''}IN ({_texts(names)})" if names else f"{test.sign} {self.number(test.mark)}"
+        return f"x.c{test.feature} {comparison}"
 
 
 def _listed(items: Sequence[str], source: str, pad: str = "  ") -> Iterator[str]:
@@ -318,11 +318,11 @@ class _Cell:
         self.place, self.declared, self.marks, self.dialect = place, declared, marks, dialect
         self.text, self.kind = f"x.t{place}", f"x.k{place}"
         self.categories = declared.categories if isinstance(declared, CategoricalFeature) else ()
-        self.known = declared_texts(declared)
+        self.spellings = declared_texts(declared)
         self.is_number = isinstance(declared, NumericFeature) and not isinstance(declared, DateFeature)
-        self.has_numerals = any(decimal_of(text) is not None for text in self.known.exact)
-        self.has_truths = bool(self.categories and self.known.truths)
-        self.has_moments = any(map(_is_moment, self.known.exact))
+        self.has_numerals = any(decimal_of(text) is not None for text in self.spellings.exact)
+        self.has_truths = bool(self.categories and self.spellings.truths)
+        self.has_moments = any(map(_is_moment, self.spellings.exact))
         #: An engine says of which type the column is, and it matters
         self.has_kind = dialect.has_types and (self.is_number or self.has_numerals or self.has_moments)
 
@@ -383,15 +383,15 @@ class _Cell:
     def _number(self) -> str:
         text, value = self.text, f"x.n{self.place}"
         codes = [self.dialect.number(code) for code in map(number_of, self.declared.missing_codes) if not math.isnan(code)]
-        missing = [f"{text} IS NULL", f"{text} IN ({_texts(dict.fromkeys([*MARKS, *self.known.exact]))})"]
+        missing = [f"{text} IS NULL", f"{text} IN ({_texts(dict.fromkeys([*MARKS, *self.spellings.exact]))})"]
         missing += [f"{value} IN ({', '.join(codes)})"] if codes else []
         most = self.dialect.number(_LARGEST)
-        found = f"WHEN {value} BETWEEN -{most} AND {most} THEN {value}"
-        return f"CASE WHEN {' OR '.join(missing)} THEN {self._stand_in()} {found} END"
+        usable_case = f"WHEN {value} BETWEEN -{most} AND {most} THEN {value}"
+        return f"CASE WHEN {' OR '.join(missing)} THEN {self._stand_in()} {usable_case} END"
 
     def _stand_in(self) -> str:
-        instead = self.declared.missing_as
-        return "NULL" if instead is None else self.dialect.number(float(instead))
+        replacement = self.declared.missing_as
+        return "NULL" if replacement is None else self.dialect.number(float(replacement))
 
     def _date(self, declared: DateFeature) -> str:
         year, month, day = (f"x.{letter}{self.place}" for letter in "ymd")
@@ -409,13 +409,13 @@ class _Cell:
         missing, unknown = ("NULL" if name is None else _text(name) for name in (declared.missing_as, declared.unknown_as))
         cases = []
         for test, code in self._matches():
-            found = text if code is None else missing if code == MISSING else _text(self.categories[code])
-            cases.append(f"WHEN {test} THEN {found}")
+            category = text if code is None else missing if code == MISSING else _text(self.categories[code])
+            cases.append(f"WHEN {test} THEN {category}")
         cases.append(f"WHEN {text} IS NULL OR {text} IN ({_texts(MARKS)}) THEN {missing}")
         doubtful = []
         if not self.dialect.has_types and self.has_moments:
-            exact = self.known.exact
-            moments = {one.replace("T", " ") if "T" in one else f"{one} 00:00:00" for one in filter(_is_moment, exact)}
+            exact = self.spellings.exact
+            moments = {text.replace("T", " ") if "T" in text else f"{text} 00:00:00" for text in filter(_is_moment, exact)}
             doubtful.append(f"{text} IN ({_texts(sorted(moments.difference(exact)))})")
         if not self.dialect.has_types and self.has_truths:
             doubtful.append(f"(typeof({text}) <> 'text' AND {text} IN (0, 1))")
@@ -424,23 +424,23 @@ class _Cell:
 
     def _matches(self) -> Iterator[tuple[str, int | None]]:
         """(a test of the text, what it means; None: the text itself is the category), in the order of `Declared`."""
-        text, exact = self.text, self.known.exact
+        text, exact = self.text, self.spellings.exact
         if not self.dialect.has_types:
-            stored = {other: code for other, code in exact.items() if shortest(other) == other}
-            for code, others in _by_meaning(stored):
-                yield f"typeof({text}) <> 'text' AND {text} IN ({', '.join(others)})", code
-        itself = [other for other, code in exact.items() if code >= 0 and self.categories[code] == other]
-        if itself:
-            yield f"{text} IN ({_texts(itself)})", None
-        spellings = {form: code for other, code in exact.items() for form in _forms(other)}
-        for other in itself:
-            spellings.pop(other)
-        for code, others in _by_meaning(spellings):
-            yield f"{text} IN ({_texts(others)})", code
-        for code, others in _by_meaning(self.known.numbers):
-            yield f"{self.dialect.is_plain(text)} AND {_short(text)} IN ({_texts(others)})", code
-        for code, others in _by_meaning(self.known.truths):
-            yield f"lower({text}) IN ({_texts(others)})", code
+            by_number = {spelling: code for spelling, code in exact.items() if shortest(spelling) == spelling}
+            for code, spellings in _by_meaning(by_number):
+                yield f"typeof({text}) <> 'text' AND {text} IN ({', '.join(spellings)})", code
+        categories = [spelling for spelling, code in exact.items() if code >= 0 and self.categories[code] == spelling]
+        if categories:
+            yield f"{text} IN ({_texts(categories)})", None
+        other_spellings = {form: code for spelling, code in exact.items() for form in _forms(spelling)}
+        for category in categories:
+            other_spellings.pop(category)
+        for code, spellings in _by_meaning(other_spellings):
+            yield f"{text} IN ({_texts(spellings)})", code
+        for code, spellings in _by_meaning(self.spellings.numbers):
+            yield f"{self.dialect.is_plain(text)} AND {_short(text)} IN ({_texts(spellings)})", code
+        for code, spellings in _by_meaning(self.spellings.truths):
+            yield f"lower({text}) IN ({_texts(spellings)})", code
 
 
 def _day_number(declared: DateFeature, year: str, month: str, day: str) -> str:
@@ -448,8 +448,8 @@ def _day_number(declared: DateFeature, year: str, month: str, day: str) -> str:
     late = f"(CASE WHEN {month} < 3 THEN 1 ELSE 0 END)"
     shifted, months = f"({year} - {late})", f"({month} + 12 * {late})"
     fourth, hundredth, four_hundredth = (f"({shifted} - {shifted} % {n}) / {n}" for n in (4, 100, 400))
-    before = f"(153 * {months} - 457 - (153 * {months} - 457) % 5) / 5"
-    ordinal = f"({day} + {before} + 365 * {shifted} + {fourth} - {hundredth} + {four_hundredth} - 306)"
+    days_before = f"(153 * {months} - 457 - (153 * {months} - 457) % 5) / 5"
+    ordinal = f"({day} + {days_before} + 365 * {shifted} + {fourth} - {hundredth} + {four_hundredth} - 306)"
     if declared.part == "weekday":
         return f"({ordinal} + 6) % 7 + 1"
     return f"{ordinal} - {dt.date.fromisoformat(declared.since).toordinal()}"
@@ -463,10 +463,10 @@ def _is_moment(text: str) -> bool:
 
 
 def _by_meaning(codes: Mapping[str, int]) -> Iterable[tuple[int, list[str]]]:
-    found = defaultdict[int, list[str]](list)
+    texts = defaultdict[int, list[str]](list)
     for text, code in codes.items():
-        found[code].append(text)
-    return found.items()
+        texts[code].append(text)
+    return texts.items()
 
 
 def _forms(text: str) -> Iterator[str]:
@@ -480,8 +480,8 @@ def _forms(text: str) -> Iterator[str]:
 
 def _short(text: str) -> str:
     """A number in plain form without zeros at its end."""
-    cut = f"CASE WHEN {text} LIKE '%.%' THEN rtrim(rtrim({text}, '0'), '.') ELSE {text} END"
-    return f"(CASE WHEN {cut} = '-0' THEN '0' ELSE {cut} END)"
+    digits = f"CASE WHEN {text} LIKE '%.%' THEN rtrim(rtrim({text}, '0'), '.') ELSE {text} END"
+    return f"(CASE WHEN {digits} = '-0' THEN '0' ELSE {digits} END)"
 
 
 # --- names and texts
@@ -506,18 +506,18 @@ def _require_names(function: Function) -> None:
     for name in function.schema.feature_names:
         if "\0" in name:
             raise UnsupportedError(f"SQL cannot name the column {name!r:.80}.", remedy="Rename the column.")
-        other = folded.setdefault(name.casefold(), name)
-        if other != name:
-            what = f"SQL cannot tell the columns {other!r:.80} and {name!r:.80} apart: their names differ by capitals only."
+        first = folded.setdefault(name.casefold(), name)
+        if first != name:
+            what = f"SQL cannot tell the columns {first!r:.80} and {name!r:.80} apart: their names differ by capitals only."
             raise UnsupportedError(what, remedy="Rename one of them.")
 
 
 # --- the forms
 
 
-def _write_typed(given: ExportInput) -> str:
+def _write_typed(model: ExportInput) -> str:
     """DuckDB's optimizer takes seconds to minutes over a statement of a hundred trees, for nothing."""
-    content = _select(given, _Typed())
+    content = _select(model, _Typed())
     note = "-- Long: in DuckDB, after PRAGMA disable_optimizer it starts at once.\n"
     return f"{note}{content}" if len(content) > _LONG else content
 
@@ -528,7 +528,7 @@ SQLITE = Form(
     suffix=".sql",
     media_type="application/sql",
     about="One SELECT with CASE. Reads cells as dpviz does, whatever type their column has; no answer: NULL.",
-    write=lambda given: _select(given, _Sqlite()),
+    write=lambda model: _select(model, _Sqlite()),
     language="sql",
     most_ends=25_000,
     order=30,
