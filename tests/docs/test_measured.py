@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 from pathlib import Path
 from statistics import mean, median
@@ -129,6 +130,23 @@ def test_the_forest_is_ahead_as_often_as_the_stored_page_says():
     ahead, behind = sum(ours >= theirs for ours, theirs in pairs), max(theirs - ours for ours, theirs in pairs)
     assert f"[{ahead} of {len(pairs)} data sets]" in WHY
     assert f"at most {behind:.1f} percentage points behind" in WHY
+
+
+def test_what_was_searched_and_audited_is_counted():
+    page = " ".join((ROOT / "docs" / "explanation" / "verdicts.md").read_text(encoding="utf-8").split())
+    facts = json.loads((ROOT / "data" / "benchmarks" / "verdicts.json").read_text(encoding="utf-8"))["facts"]
+    places = [(fact["learner"], place) for fact in facts for place in fact["places"] or ()]
+    rows = [int(number) for _, place in places for number in re.findall(r"up to (\d+) rows", place["where"])]
+    universes = [place for _, place in places if "up to" in place["where"]]
+    tables, pairs = ([place[key] for place in universes] for key in ("n_sets", "n_pairs"))
+    listed = f"{min(tables)} to {max(tables):,} tables and {min(pairs)} to {max(pairs):,} pairs, of up to {max(rows)} records"
+    assert listed in page
+    assert len({place["where"] for learner, place in places if learner == "pf-tree"}) == 8
+    assert "for PF-tree eight universes" in page
+    claims = [fact for fact in facts if fact["attacked"] and fact["claim"]["epsilon"] != "infinity"]
+    assert f"audits {len(claims)} claims at ε = 0.1, 1 and 3" in page
+    assert {fact["epsilon"] for fact in claims} == {0.1, 1.0, 3.0}
+    assert f"up to {0.05 * len(claims):.1f} bounds beyond them would be expected" in page
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/explanation/guarantee.md"])
