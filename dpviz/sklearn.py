@@ -57,8 +57,8 @@ _MOST_NAMED = 5
 #: What scikit-learn says of shapes, types and missing cells: of such a message the first line quotes no cell.
 _SAYS_NO_CELL = re.compile(
     r"(Input (X |y )?contains (NaN|infinity)|Found (array with|input variables)|X has \d+ features|The feature names should|"
-    r"y should be a 1d array|Unknown label type: |Sparse |Expected 2D array|Complex data not supported|Feature names are only|"
-    r"dtype='numeric' is not compatible|This \w+ estimator requires y)[^\n]*"
+    r"y should be a 1d array|Unknown label type: |Sparse |Expected (2D array|a 2-dim|unique column)|Complex data not supported|"
+    r"Feature names are only|np\.matrix is not|dtype='numeric' is not compatible|This \w+ estimator requires y)[^\n]*"
 )
 
 
@@ -195,6 +195,8 @@ class _PrivateEstimator:
                 lists = {name: X[name].to_pylist() if hasattr(X[name], "to_pylist") else X[name].to_list() for name in names}
                 X = DataFrame({name: Series(cells, dtype=object) for name, cells in lists.items()})
             return self._truths_as_numbers(X.set_axis(names, axis=1))
+        if isinstance(X, np.ma.MaskedArray):  # to scikit-learn what is masked is a number as any other
+            X = X.astype(np.float64).filled(np.nan)
         cells = np.array(X, dtype=object) if isinstance(X, (list, tuple)) and (is_declared or self.categories) else X
         has_units = getattr(getattr(X, "dtype", None), "kind", "") in ("m", "M")  # which a float would not say
         conversion = {"dtype": None} if is_declared or has_units else {"dtype": object if self.categories else np.float64}

@@ -16,7 +16,15 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import dpviz
-from dpviz.errors import ParameterError, ReadingWarning, RefusedRelease, RepeatedSpendWarning, UnknownName, UnsupportedError
+from dpviz.errors import (
+    ParameterError,
+    ReadingWarning,
+    RefusedRelease,
+    RepeatedSpendWarning,
+    TableError,
+    UnknownName,
+    UnsupportedError,
+)
 from dpviz.sklearn import PrivateTreeClassifier, PrivateTreeRegressor, PublicValuesWarning
 
 
@@ -163,6 +171,7 @@ def test_what_is_refused_otherwise_quotes_no_cell():
             assert "secret" not in str(problem.value)
 
 
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
 def test_what_cannot_be_used_is_refused_in_words():
     for asked, error, says in [
         ({"bounds": [(0, 1)]}, ValueError, "one pair .low, high., 3 pairs, or a mapping"),
@@ -181,6 +190,21 @@ def test_what_cannot_be_used_is_refused_in_words():
             PrivateTreeClassifier(**{"random_state": 0, **DECLARED, **asked}).fit(X, y)
     with pytest.raises(UnsupportedError):
         PrivateTreeRegressor("majority", random_state=0).fit(*numbers())
+    twice = pd.DataFrame(X[:, :2], columns=["a", "a"])
+    alone, apart = "Expected (a 2-dimensional|2D)", "unique column names|are called 'a'"
+    for given, says in [(pd.Series(X[:, 0]), alone), (np.asmatrix(X), "np.matrix is not"), (twice, apart)]:
+        with pytest.raises(TableError, match=says):
+            PrivateTreeClassifier(random_state=0, **DECLARED).fit(given, y)
+
+
+def test_what_is_masked_is_missing():
+    X, y = rows()
+    is_masked = np.arange(X.size).reshape(X.shape) % 50 == 7
+    fitted = PrivateTreeClassifier(random_state=0, missing="middle", **DECLARED).fit(np.ma.array(X, mask=is_masked), y)
+    same = PrivateTreeClassifier(random_state=0, missing="middle", **DECLARED).fit(np.where(is_masked, np.nan, X), y)
+    assert fitted.result_.to_json() == same.result_.to_json()
+    with pytest.raises(ValueError, match="contains NaN"):
+        PrivateTreeClassifier(random_state=0).fit(np.ma.array(X, mask=is_masked), y)
 
 
 def test_probabilities_are_there_where_the_fitted_model_holds_them(rng):

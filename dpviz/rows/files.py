@@ -17,6 +17,7 @@ from dpviz.io.limits import MAX_BYTES
 from dpviz.io.options import ReadOptions, redact_errors
 from dpviz.io.tables.arrow import (
     LEAST_CELL,
+    MOMENTS,
     as_bytes,
     chunk_sizes,
     facts_of,
@@ -113,7 +114,7 @@ def parquet_batches(path: Path, options: ReadOptions) -> Iterator[Any]:
     def batches(wanted: list[str]) -> Iterator[tuple[float, pa.RecordBatch]]:
         done = 0
         texts = [name for name in text_columns(about, schema) if name in wanted]
-        with pq.ParquetFile(path, **_BUFFERED, read_dictionary=texts) as file:
+        with pq.ParquetFile(path, **_BUFFERED, **MOMENTS, read_dictionary=texts) as file:
             for group in range(about.num_row_groups):  # of several at once every column would be held packed
                 most = min(rows_at_once(len(wanted)), _rows_within(about.row_group(group), schema, wanted, options))
                 for batch in file.iter_batches(most, [group], wanted, use_threads=False):
@@ -121,7 +122,8 @@ def parquet_batches(path: Path, options: ReadOptions) -> Iterator[Any]:
                     done += batch.num_rows
 
     with redact_errors("Parquet file"):
-        about, schema = pq.read_metadata(path), pq.read_schema(path)
+        with pq.ParquetFile(path, **MOMENTS) as file:
+            about, schema = file.metadata, file.schema_arrow
         yield from _tables(options, schema, batches)
 
 

@@ -476,16 +476,38 @@ def without_sharing(values: Any) -> Any:
     return values.cast(pa.large_string() if str(values.type) == "string_view" else pa.large_binary())
 
 
+def has_texts(kind: Any) -> bool:
+    """Whether cells of this type of Arrow are texts by what the type is called: UUIDs, and values as JSON."""
+    return getattr(kind, "extension_name", "") in ("arrow.uuid", "arrow.json")
+
+
+def without_extension(values: Any) -> Any:
+    """Cells that are texts by the name of their type, as texts; others as they are."""
+    import pyarrow as pa
+
+    if not has_texts(values.type):
+        return values
+    texts = [None if cell is None else str(cell) for cell in values.to_pylist()]
+    return pa.array(texts, pa.large_string())
+
+
 def is_flat(kind: Any) -> bool:
     """Whether cells of this type of Arrow are neither lists nor records."""
     import pyarrow.types as types
 
+    if has_texts(kind):
+        return True
     if types.is_dictionary(kind):
         return is_flat(kind.value_type)
     if types.is_interval(kind):
         return False
     others = (types.is_null, types.is_boolean, types.is_integer, types.is_floating, types.is_decimal, types.is_temporal)
     return is_text(kind) or types.is_fixed_size_binary(kind) or any(check(kind) for check in others)
+
+
+def has_cells(field: Any) -> bool:
+    """Whether cells of this field of Arrow are read: it has no type of a library that may not be loaded, and none of lists."""
+    return is_flat(field.type) and b"ARROW:extension:name" not in (field.metadata or {})
 
 
 def utc_offset(zone: str | None) -> str:
@@ -513,6 +535,7 @@ def _of_arrow(values: Any, charge: Callable[[int], None] | None) -> Typed:
     import pyarrow.compute as pc
     import pyarrow.types as types
 
+    values = without_extension(values)
     values = values if isinstance(values, pa.ChunkedArray) else pa.chunked_array([values])
     if types.is_dictionary(values.type) and (
         not is_text(values.type.value_type) or any(chunk.dictionary.null_count for chunk in values.chunks)  # not unified

@@ -18,7 +18,7 @@ import numpy as np
 from dpviz.errors import ParameterError, SchemaError, TableError, cells_stay_inside, shown
 from dpviz.installation import offered, require_extra
 from dpviz.table.cells import Marks, clean
-from dpviz.table.columns import Column, is_flat
+from dpviz.table.columns import Column, has_cells
 from dpviz.table.notes import TOTAL, Note, column_notes, has_total
 
 #: How pandas calls a column of a file that holds the names of its rows.
@@ -179,9 +179,7 @@ def in_this_form(rows: Any, names: Sequence[str] | None = None, by_record: bool 
 
     with cells_stay_inside(lambda _: TableError("cells", "This table cannot be read.", remedy="Give a DataFrame.")):
         table = rows if isinstance(rows, pa.Table) else pa.table(rows)
-    return _of_columns(
-        "The table", table.column_names, table.column, names, lambda place: is_flat(table.schema.field(place).type)
-    )
+    return _of_columns("The table", table.column_names, table.column, names, lambda place: has_cells(table.schema.field(place)))
 
 
 @in_this_form.register

@@ -16,7 +16,7 @@ import numpy as np
 from dpviz.io.csv import check_names, lost_rows
 from dpviz.io.options import ReadOptions, redact_errors
 from dpviz.table.cells import Marks
-from dpviz.table.columns import Column, is_flat, is_text, is_view, without_sharing
+from dpviz.table.columns import Column, has_cells, has_texts, is_flat, is_text, is_view, without_extension, without_sharing
 from dpviz.table.notes import Doubt
 from dpviz.table.raw import RawTable, without_cells
 
@@ -29,6 +29,8 @@ LEAST_CELL = 4
 _WIDTHS = {"INT64": 8, "DOUBLE": 8, "INT96": 12}
 #: How texts are stored that Arrow cannot read as a dictionary.
 _DELTA = frozenset(("DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"))
+#: Of Parquet files of Spark and Impala: counted in nanoseconds, the year 9999 would be 1816.
+MOMENTS: dict[str, Any] = {"coerce_int96_timestamp_unit": "us"}
 #: Where a field holds the labels of its values, as JSON.
 _LABELS = b"labels"
 #: Says that texts are numbers as a program writes them: points stand before decimals, whatever a schema says.
@@ -57,16 +59,17 @@ def read_parquet(raw: bytes, options: ReadOptions) -> Iterator[Any]:
 
     with redact_errors("Parquet file"):
         packed = pa.py_buffer(raw)
-        about = pq.read_metadata(pa.BufferReader(packed))
+        file = pq.ParquetFile(pa.BufferReader(packed), **MOMENTS)
+        about = file.metadata
         groups = range(about.num_row_groups)
         options.require_rows(max(about.num_rows, sum(about.row_group(group).num_rows for group in groups)))
         least = LEAST_CELL * about.num_rows * about.num_columns
         options.require_bytes(max(sum(map(sum, map(chunk_sizes, map(about.row_group, groups)))), least))
-        schema = pq.read_schema(pa.BufferReader(packed))
+        schema = file.schema_arrow
         facts = facts_of(schema, options)
         names = facts.names
         yield facts
-        file = pq.ParquetFile(pa.BufferReader(packed), read_dictionary=text_columns(about, schema))
+        file = pq.ParquetFile(pa.BufferReader(packed), read_dictionary=text_columns(about, schema), **MOMENTS)
         spent = _Spent(options)
         for place, name in enumerate(names):
             options.step(place / len(names))
@@ -152,6 +155,7 @@ def _as_bytes(column: pa.Array, options: ReadOptions) -> pa.Array:
     import pyarrow as pa
     import pyarrow.types as types
 
+    column = without_extension(column)
     if types.is_dictionary(column.type):
         return pa.DictionaryArray.from_arrays(column.indices, _as_bytes(column.dictionary, options), safe=False)
     if is_view(column.type):
@@ -172,7 +176,8 @@ def with_type(table: pa.Table, schema: pa.Schema, options: ReadOptions) -> pa.Ta
     if options.key not in table.column_names:
         return table
     place = table.column_names.index(options.key)
-    kind = pa.schema([pa.field("", schema.field(options.key).type)]).serialize().to_pybytes()
+    kind = schema.field(options.key).type
+    kind = pa.schema([pa.field("", pa.string() if has_texts(kind) else kind)]).serialize().to_pybytes()
     return table.cast(table.schema.set(place, table.schema.field(place).with_metadata({_TYPE: kind})))
 
 
@@ -190,7 +195,7 @@ class _Spent:
 
 def flat_columns(schema: pa.Schema) -> tuple[str, ...]:
     """Columns that are not lists or records."""
-    return tuple(field.name for field in schema if is_flat(field.type))
+    return tuple(field.name for field in schema if has_cells(field))
 
 
 def facts_of(schema: pa.Schema, options: ReadOptions) -> Facts:

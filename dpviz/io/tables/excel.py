@@ -43,6 +43,8 @@ _UNCOMPUTED = re.compile(
     rb"""(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>\s*)?</(?:\w+:)?c>"""
 )
 _LONGEST_FORMULA = 1 << 16
+#: How a workbook writes a control sign in a text, such as the carriage return of a line that was broken by hand.
+_ESCAPED = re.compile("_x00([01][0-9A-Fa-f])_")
 
 Row = list[str]
 
@@ -159,7 +161,7 @@ def _count(entry: re.Pattern[bytes], part: IO[bytes]) -> int:
 def _text(cell: Any) -> str:
     if cell is None:
         return ""
-    text = text_of(cell).replace("\0", "\x1a")
+    text = _ESCAPED.sub(lambda sign: chr(int(sign[1], 16)), text_of(cell)).replace("\0", "\x1a")
     return "" if text in _ERRORS else text
 
 

@@ -9,6 +9,7 @@ import re
 import tracemalloc
 import zipfile
 from functools import partial
+from uuid import UUID
 
 import numpy as np
 import openpyxl
@@ -22,8 +23,11 @@ import dpviz
 from dpviz.errors import DpvizError, SchemaError, TableError
 from dpviz.io.options import ReadOptions
 from dpviz.io.tables.arrow import as_bytes
-from dpviz.io.tables.read import has_header_line, read_table
+from dpviz.io.tables.read import has_header_line, read_asked, read_table
+from dpviz.progress import watched
+from dpviz.rows.files import batches_of
 from dpviz.table.notes import Doubt
+from dpviz.table.raw import table_of
 from tests.support.outcomes import cells, problem_of
 from tests.support.table_files import WRITERS, drawn_rows, excel_bytes, parquet_bytes, zip_bytes, zstd_bytes
 
@@ -166,11 +170,13 @@ def test_a_workbook_becomes_text_cell_by_cell_and_row_by_row():
             ["n", "x", "when", "at", "flag", "text"],
             [1, 2.5, dt.datetime(2020, 1, 2), when, True, " a "],
             [1.0, -0.25, None, dt.time(3, 4), False, "#N/A"],
+            ["A_x0041_", "a_x000D_", "a_x000D_\nb", "_x0009_7", "_x000", "_x000d_"],
         )
     )
     assert cells(table) == [
         ["1", "2.5", "2020-01-02", "2020-01-02T03:04:05", "true", "a"],
         ["1", "-0.25", None, "03:04:00", "false", None],
+        ["A_x0041_", "a", "a\r\nb", "7", "_x000", None],
     ]
     table = read_table(workbook([], ["a", "b", None], [1, 2], [], [3], [4, 5, None, 6], [None, None]))
     assert (cells(table), table.n_malformed, table.left_out) == ([["1", "2"], ["3", None]], 1, (2,))
@@ -303,6 +309,33 @@ def test_a_column_of_lists_is_named_where_a_schema_wants_it(tmp_path):
         for form in (path, read_table(path)):
             with pytest.raises(SchemaError, match=f"The column '{name}' of t.parquet holds lists or records"):
                 dpviz.encode(form, schema)
+
+
+def test_moments_as_older_programs_write_them_into_parquet_are_of_their_own_year(tmp_path):
+    """As nanoseconds the year 9999 would be 1816."""
+    days = [dt.datetime(9999, 12, 31), dt.datetime(2024, 1, 2, 3), dt.datetime(1, 1, 1), None]
+    rows = pa.table({"d": pa.array(days, pa.timestamp("us")), "y": ["n", "y", "n", "y"]})
+    parquet.write_table(rows, path := tmp_path / "t.parquet", use_deprecated_int96_timestamps=True)
+    (piece,) = batches_of(path, ReadOptions("t", wanted=("d", "y"))).read(watched(None, None))
+    for table in (read_table(path), piece, read_table(feather_bytes_of(rows))):
+        assert table.column("d").cells() == ["9999-12-31", "2024-01-02T03:00:00", "0001-01-01", None]
+    keys = read_asked(path, ReadOptions("t", key="d")).key
+    assert (keys.type, keys.to_pylist()) == (pa.timestamp("us"), days)
+
+
+@pytest.mark.parametrize("bytes_of", [feather_bytes_of, parquet_bytes_of])
+def test_uuids_and_json_are_texts_and_a_type_of_a_library_is_left_out(bytes_of):
+    """Whether the library is loaded does not matter: there its cells would be what it keeps them as."""
+    some = [UUID(int=1), None, UUID(int=2**127)]
+    columns = {"u": pa.array([one and one.bytes for one in some], pa.uuid()), "y": pa.array(["n", "y", "n"])}
+    columns["j"] = pa.ExtensionArray.from_storage(pa.json_(), pa.array(["1", '"a"', None]))
+    columns["p"] = pa.array(pd.period_range("2024-01", periods=3, freq="M"))
+    table = pa.table(columns)
+    found = read_asked(bytes_of(table), ReadOptions("t", key="u"))
+    assert found.key.to_pylist() == [one and str(one) for one in some]
+    for read in (found, table_of(table)):
+        assert read.notes == ("Left out columns of lists or records: 'p'.",)
+        assert cells(read) == [[str(some[0]), "n", "1"], [None, "y", '"a"'], [str(some[2]), "n", None]]
 
 
 @pytest.mark.parametrize("names", [["k"], [None], [None, None]])
