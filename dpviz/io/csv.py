@@ -2,9 +2,9 @@
 
 A record is a physical line. Names, delimiter and encoding come from the caller, a byte-order mark, a line such as sep=; or the
 header line: the first that is not blank, or of the first 20 the one that holds all declared names. They never come from the rows.
-A line with another number of cells than the header, or with a quote that is never closed, is left out and counted; an empty cell
-behind the last column is none; a byte that cannot be read spoils its own cell only. So a row that is added or removed changes one
-row of the table at most (`tests/io/test_row_wise.py`).
+A line with another number of cells than the header, or with a quote that is never closed, is left out and counted; empty cells
+behind the last column are none; a byte that cannot be read spoils its own cell only. So a row that is added or removed changes
+one row of the table at most (`tests/io/test_row_wise.py`).
 
 `TableError.code` is one of not-a-file, empty, gzip, not-csv, encoding, too-many-bytes, too-many-rows, too-many-columns,
 no-header, header-numbers, one-column, blank-name, long-name, duplicate-name, delimiter. All but the three limits, which belong to
@@ -145,17 +145,17 @@ class _Rows:
                 pack.append("\0".join(cells))
 
     def _fitted(self, line: str, cells: list[str] | None) -> list[str] | None:
-        """The cells of a line, once a backslash before a quote and an empty cell behind the last column are seen to."""
+        """The cells of a line, once a backslash before a quote and empty cells behind the last column are seen to."""
         if ESCAPED in line and _strict_cells(line, self.delimiter, self.width) is None:
             cells = _escaped_cells(line, self.delimiter, self.width)
             self.n_escaped, self.n_lost = self.n_escaped + (cells is not None), self.n_lost + (cells is None)
         elif len(cells or ()) != self.width and f"\\{self.delimiter}" in line:
             self.n_lost += 1
-        if cells is not None and len(cells) == self.width + 1:
-            if cells[-1].strip():
+        if cells is not None and (behind := cells[self.width :]):
+            if not any(map(str.strip, behind)):
+                self.n_behind, cells = self.n_behind + 1, cells[: self.width]
+            elif len(behind) == 1:
                 self.n_longer += 1
-            else:
-                self.n_behind, cells = self.n_behind + 1, cells[:-1]
         return cells
 
     def doubts(self) -> Iterator[str]:
@@ -171,7 +171,7 @@ class _Rows:
                 "Some lines are no rows and are left out: they have another number of cells, or a quote that is never closed."
             )
         if self.n_behind:
-            what = f"An empty cell behind the last column was left out of {self.n_behind:,} line{'s'[: self.n_behind > 1]}."
+            what = f"Empty cells behind the last column were left out of {self.n_behind:,} line{'s'[: self.n_behind > 1]}."
             yield Doubt(f"{what} Other lines have a value there.") if self.n_longer else what
         if self.n_lost:
             what = "Some lines are left out where a backslash stands before a quote or before what separates cells."
@@ -306,8 +306,10 @@ def _read_header(raw: bytes, options: ReadOptions) -> Header:
         what = "The first line has a quote that is never closed, or is too long."
         raise TableError("no-header", what, row=1, remedy="Put the column names into the first line.")
     names = [cell.strip() for cell in cells]
-    if len(names) > 2 and not names[-1] and all(names[:-1]):
+    n_cells = len(names)
+    while len(names) > 2 and not names[-1] and (options.wanted is None or all(names[:-1])):
         names.pop()
+    if len(names) < n_cells:
         notes.append("The first line ends with what separates cells: nothing behind it is a column.")
     check_header(names)
     notes += [*assumed, *_header_notes(names, cells[: len(names)], chosen)]

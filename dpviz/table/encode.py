@@ -16,7 +16,7 @@ import numpy as np
 from dpviz.errors import ParameterError, SchemaError
 from dpviz.randomness import secure_uniforms
 from dpviz.table.candidates import FeatureCandidates, bin_column
-from dpviz.table.cells import MARKS, UNREADABLE, Declared, canonical_number, decimal_of, parse_numbers
+from dpviz.table.cells import MARKS, UNREADABLE, Declared, decimal_of, parse_numbers
 from dpviz.table.columns import Column
 from dpviz.table.dataset import CHANGES, EncodedDataset, EncodingReport
 from dpviz.table.dates import DateFeature
@@ -30,7 +30,7 @@ from dpviz.table.kinds import (
     kind_beside_numbers,
     kind_of_nobody,
 )
-from dpviz.table.notes import SAME_DIGITS, Doubt, Unread, decimal_notes, record_of, warn_of
+from dpviz.table.notes import Doubt, Unread, decimal_notes, means_no_value, record_of, warn_of
 from dpviz.table.raw import RawTable, table_of
 from dpviz.table.schema import (
     MOST_ROWS_PER_PERSON,
@@ -166,8 +166,8 @@ def _first(flags: np.ndarray, table: RawTable) -> int:
 
 
 def _looks_missing(value: float, declared: NumericFeature | NumericTarget) -> bool:
-    """Whether a number beyond the range is one that often stands for no value: of nines, eights or sevens, or below 0."""
-    return SAME_DIGITS.fullmatch(canonical_number(abs(value))) is not None or (value < 0 <= declared.low and value.is_integer())
+    """Whether a number beyond the range is one that often stands for no value, or a whole one below 0."""
+    return means_no_value(abs(value)) or (value < 0 <= declared.low and value.is_integer())
 
 
 def _counted(texts: Mapping[str, int], kind_of: Kind) -> Counter[str]:

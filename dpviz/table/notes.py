@@ -298,7 +298,8 @@ def _number_notes(name: str, distinct: np.ndarray, cells: np.ndarray) -> Iterato
     """Of distinct numbers in order, and of the cells that hold them, NaN for others."""
     apart = [*codes_apart(distinct)]
     for codes in apart:
-        what = "Numbers of nines, eights or sevens, or below 0, are apart from all others, and no proposed range holds them"
+        which = "Numbers of nines, eights or sevens, below 0, or at an end of what programs hold"
+        what = f"{which}, are apart from all others, and no proposed range holds them"
         remedy = "if they mean “missing”, list them as missing codes, else widen the range."
         yield Doubt(f"{what}: {remedy}", example=f"For example {codes[0]:g}.")
     meaning = _meaning_of(name, distinct[~np.isin(distinct, [*chain.from_iterable(apart)])], cells)
@@ -378,6 +379,11 @@ def _words_of(name: str) -> set[str]:
     return {"datum" if word.endswith("datum") else word for word in map(str.casefold, words)}
 
 
+def means_no_value(value: float) -> bool:
+    """Whether a number often stands for no value: 999 or 99.9, -9, the ends of whole numbers, and fills of 10^20 or more."""
+    return abs(value) in _ENDS or abs(value) >= _FILL or _SAME_DIGITS.fullmatch(canonical_number(value)) is not None
+
+
 def codes_apart(values: np.ndarray) -> Iterator[list[float]]:
     """Of distinct numbers in order: sevens, eights or nines at an end, such as 999 or 77, 88 and 99, that stand apart.
 
@@ -385,7 +391,7 @@ def codes_apart(values: np.ndarray) -> Iterator[list[float]]:
     """
     for step in (-1, 1):
         inwards = values[::step]
-        codes = list(takewhile(lambda value: SAME_DIGITS.fullmatch(canonical_number(value)), inwards[:4].tolist()))
+        codes = list(takewhile(means_no_value, inwards[:4].tolist()))
         for count in range(len(codes), 0, -1):
             rest, nearest = inwards[count:], codes[count - 1]
             if len(rest) > 2 and (abs(nearest - rest[0]) > abs(rest[0] - rest[-1]) or nearest < 0 <= rest[0]):
@@ -479,5 +485,8 @@ TOTAL = Doubt("The last row seems to be the total of the others, and would count
 _LEAST_SHARE = 0.125
 #: With fewer rows a sum may be chance.
 _FEWEST_SUMMED = 5
-#: Numbers that often stand for no value: 999, -9, 77, 88.
-SAME_DIGITS = re.compile("-?(?:7+|8+|9+)|-[1-6]")
+#: Numbers that often stand for no value: 999, 99.9, -9, 77, 88.
+_SAME_DIGITS = re.compile(r"-?(?:7+|8+|9+|9+\.9+)|-[1-6]")
+#: Ends of whole numbers of 16, 32 and 64 bits; from here on, what netCDF, GDAL and climate data fill gaps with.
+_ENDS = frozenset(float(2**bits - is_below) for bits in (15, 16, 31, 32, 63, 64) for is_below in (0, 1))
+_FILL = 1e20

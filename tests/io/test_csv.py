@@ -90,6 +90,8 @@ def test_what_programs_add_to_lines_is_read_by_line(mark: str):
         ("a,b,y,", ["1,2,n,", "3,,p,"]),  # a delimiter ends every line
         ("a,b,y,", ["1,2,n", "3,,p"]),
         ("a,b,y", ["1,2,n,", "3,,p, "]),
+        ("a,b,y,, ", ["1,2,n,,", "3,,p"]),  # cells that a spreadsheet once had
+        ("a,b,y", ["1,2,n,,,", "3,,p, ,"]),
         ("sep=,\na,b,y", ["1,2,n", "3,,p"]),  # as Excel says what separates cells
         ('"sep=,"\r\na,b,y', ["1,2,n", "3,,p"]),
         ("\n  \n\r\na,b,y", ["1,2,n", "3,,p"]),  # blank lines above

@@ -243,6 +243,12 @@ def test_a_proposal_encodes_every_cell_of_its_table_in_any_order_of_rows_or_says
         (["-8", "-20", "-9", "3"], []),
         (["34", "61", "500", "18"], []),
         (["34", "999"], []),  # too few to say
+        ([*map(str, range(60)), "999.9", "9999.9"], ["9999.9"]),
+        ([*map(str, range(60)), "-2147483648"], ["-2.14748e+09"]),  # as programs write whole numbers that are missing
+        ([*map(str, range(60)), "9.96921e36"], ["9.96921e+36"]),  # netCDF
+        ([*map(str, range(60)), "-340282346638528859811704183484516925440"], ["-3.40282e+38"]),  # GDAL
+        ([*map(str, range(60)), "32767"], ["32767"]),
+        ([*map(str, range(60)), "99.5", "2147483600"], []),
     ],
 )
 def test_nines_eights_and_sevens_apart_from_all_other_numbers_are_pointed_out(cells, codes):
