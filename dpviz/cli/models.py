@@ -188,13 +188,12 @@ def run_evaluate(args: Namespace) -> int:
             if is_number:
                 _show_metrics(model, rows.n_rows, metrics(model, rows, rows), metric_intervals(model, rows))
             else:
-                _show_classes(model, classifier_answers(model, rows), int(rows.class_counts().argmax()))
+                _show_classes(model, classifier_answers(model, rows))
             return 0
         assert tree is not None
         assert isinstance(rows, SourceRows)
-        counted = answered_by_leaf(tree, rows)
         _start(args, found.n_read, rows.report.rows_kept)
-        _show_classes(model, counted, int(counted.confusion.sum(axis=1).argmax()))
+        _show_classes(model, answered_by_leaf(tree, rows))
     return 0
 
 
@@ -222,10 +221,11 @@ def _show_metrics(model: Model, n_rows: int, found: dict[str, float], between: d
     console.show_values({"intervals": {name: list(pair) for name, pair in intervals.items()}})
 
 
-def _show_classes(model: Model, found: Answered, most_frequent: int) -> None:
+def _show_classes(model: Model, found: Answered) -> None:
     """The measures, and one line per class: how its rows are predicted, and its error."""
     confused, classes = found.confusion, model.schema.classes
-    _show_metrics(model, int(confused.sum()), found.metrics(most_frequent), found.intervals())
+    n_rows = confused.sum(axis=1)
+    _show_metrics(model, int(n_rows.sum()), found.metrics(int(n_rows.argmax())), found.intervals())
     console.show_title("Rows of each class, and as what they are predicted")
     lines = zip(classes, confused.tolist(), recalls(confused).tolist(), strict=True)
     rows = [[name, *map(str, row), "-" if np.isnan(right) else percent(1 - right)] for name, row, right in lines]

@@ -110,7 +110,8 @@ def test_over_equal_risk_a_curve_stands_where_its_guesses_are_and_the_best_is_th
 )
 def test_no_curve_leaves_the_figure_and_one_without_a_bound_is_dashed_and_said(axis, gone, where):
     """A claim that holds may have no finite bound on an axis either."""
-    found = at_risk((SOUND, FALSE, replace(FALSE, verdict="holds", learner="s-gbdt"), OPEN, PLAIN), GUESSES)
+    guesses = GUESSES | {"s-gbdt": {0.01: 50.1}}  # a bound at one of three points
+    found = at_risk((SOUND, FALSE, replace(FALSE, verdict="holds", learner="s-gbdt"), OPEN, PLAIN), guesses)
     drawn = lines(compare_chart(found, **EPSILON, axis=axis, summary=""))
     assert len(drawn) == 6  # and the majority
     assert unbounded(found, axis) == gone

@@ -336,6 +336,7 @@ def test_measures_and_the_error_of_every_class_are_shown(run, model, table, tmp_
     rows = tmp_path / "rows.csv"
     rows.write_text("age,colour,label\n80,red,yes\n20,red,yes\n,red,no\n20,pink,no\n", encoding="utf-8")
     _, out, err = run("evaluate", model, rows)
+    assert "Most frequent class  100.0%" in out
     assert "Accuracy             50.0%" in out
     assert "2 rows are left out" in err
     found = json.loads(run("evaluate", model_of(tmp_path / "m.json", ("class", "error")), class_and_error(tmp_path), "--json")[1])

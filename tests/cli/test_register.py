@@ -96,6 +96,8 @@ def test_a_register_is_checked_against_its_releases_and_an_old_copy_is_restored_
     code, _, warned = run("register", "check", tmp_path / "two.json", "--register", register)
     assert code == 1
     assert "Warning: The release two.json is not in the register" in warned
+    code, said, warned = run("check", tmp_path / "one.json", "--register", register)
+    assert (code, "as it was released" in said, "is an old copy" in warned) == (1, True, True)
     assert "was truncated, or is an old copy" in refused(*release("three.json", epsilon="0.25"))
     code, said, _ = run("register", "resume", "--reason", "the disk broke", "--by", "the owner", "--register", register)
     assert (code, "Left      epsilon = 0 (add/remove one household, up to 3 rows)\n" in said) == (0, True)
