@@ -82,7 +82,7 @@ def table(run, folder, tmp_path, capsys):
     return table
 
 
-@pytest.mark.slow
+@pytest.mark.verify
 def test_speed_compares_every_learner_with_scikit_learn(table, folder):
     found = table("speed", "--data", folder, "--repeats", 1)
     assert set(found.data) == {"adult_train", "adult", "compas-two-years", "vote"}  # abalone's target is a number
@@ -147,7 +147,7 @@ def test_poisoning_certifies_beside_corollary_2(table, folder, monkeypatch):
     assert (ours.tight_low <= ours.tight + 1e-9).all()
 
 
-@pytest.mark.slow
+@pytest.mark.verify
 def test_forests_measure_what_the_paper_states(table, folder, monkeypatch):
     monkeypatch.setattr(forests, "TABLE_1", ("SynthA",))
     monkeypatch.setattr(forests, "synthetic", lambda name, seed: synthetic(name, seed=seed, n_rows=200))

@@ -472,7 +472,7 @@ def test_many_trees_deep_chains_and_thresholds_of_seventeen_digits(name, rng):
     assert quotient(0.30000000000000004) == "(1351079888211149 * 1.0 / 4503599627370496)", "SQLite misreads the decimal text"
 
 
-@pytest.mark.slow
+@pytest.mark.verify
 def test_thirty_columns_of_nine_hundred_categories_take_seconds(rng):
     features = tuple(CategoricalFeature(f"c{k}", tuple(f"code {j}" for j in range(900))) for k in range(30))
     schema = Schema(features, ClassTarget("y", ("a", "b")))

@@ -1,6 +1,7 @@
 """Mistakes one click could make with private rows: each is stopped, on every page."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -84,6 +85,11 @@ def test_no_page_looks_at_private_rows_before_somebody_agrees_once_which_can_be_
     assert test.session_state[CONSENT] == in_use(DataRole.PRIVATE).data.identity
     looks = [item.times for item in register.uncovered_uses()]
     assert looks == [1] * (page == "tree")
+    agreed = test.session_state["loaded"]
+    test.session_state["loaded"] = replace(agreed, data=replace(agreed.data, target=agreed.data.target[::-1].copy()))
+    assert "describe nobody" in texts(test.run()), "nobody has agreed to look at other rows"
+    test.session_state["loaded"] = agreed
+    texts(test.run())
     click(test, "Back to simulated rows")
     assert "describe nobody" in texts(test)
     assert [item.times for item in register.uncovered_uses()] == looks

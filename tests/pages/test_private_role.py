@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpviz.app import training
+from dpviz.app import state, training
 from dpviz.app.background import THREADS, Work
 from dpviz.app.state import Loaded
 from dpviz.io.tables.read import read_table
@@ -133,6 +133,17 @@ def test_neither_a_link_nor_code_that_asks_for_a_learner_without_privacy_gets_it
         task = training.tree_task(replace(trained.asked, request=FitRequest(name, settings)), private)
         ((_, result),) = task.run(task.keys, lambda share: None, lambda: False)
         assert "is not shown on private rows" in str(result.problem)
+
+
+def test_seeds_of_private_rows_are_secrets_of_the_session(monkeypatch):
+    seeds = []
+    for _ in range(2):
+        monkeypatch.setattr(state, "st", SimpleNamespace(session_state={}))
+        first, again, other = (state.hidden_seed(DataRole.PRIVATE, key) for key in ("split", "split", "noise"))
+        assert first == again
+        seeds += [first, other]
+        assert state.hidden_seed(DataRole.PUBLIC, "split") == state.hidden_seed(DataRole.SIMULATED, "split") == 0
+    assert len({0, *seeds}) == 5
 
 
 class Rows:

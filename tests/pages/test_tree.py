@@ -136,7 +136,10 @@ def test_accuracy_and_questions_are_told_with_their_reruns_beside_what_a_constan
     assert own == round(100 * found.measures["accuracy"], 1)
     assert low <= float(said["lead"].rstrip("%")) <= high
     assert said["tested"] == f"right on {found.n_rows:,} held-out rows, mean of 5 trees"  # tests draw four
-    assert said["besides"].startswith(f"AUC {found.measures['auc']:.3f} · finds ")
+    rows = found.confused.sum(axis=1)
+    rarest = rows.argmin()
+    of_100, name = 100 * found.confused[rarest, rarest] / rows[rarest], in_use(DataRole.SIMULATED).schema.classes[rarest]
+    assert said["besides"] == f"AUC {found.measures['auc']:.3f} · finds {of_100:.0f} of 100 {name}"
     assert f">constant {found.measures['majority']:.1%}<" in said["strip"]
     assert found.n_rows == round(0.2 * in_use(DataRole.SIMULATED).data.n_rows)
     assert found.measures["accuracy"] > 0.5

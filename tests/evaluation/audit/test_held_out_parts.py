@@ -99,7 +99,7 @@ def counted_alone(share, epsilon=None):
     [
         *((ONE, counted_alone(0.3), epsilon) for epsilon in (0.5, 3.0)),
         pytest.param(TWO, counted_alone(0.3), 1.0, marks=pytest.mark.verify),
-        pytest.param(ONE, PF_TREE, 1.0, marks=pytest.mark.slow),
+        pytest.param(ONE, PF_TREE, 1.0, marks=pytest.mark.verify),
     ],
     ids=["little", "much", "two rows", "with a test"],
 )

@@ -105,9 +105,9 @@ def test_what_is_stored_as_proved_is_what_every_learner_says_of_its_plan(epsilon
 AGAIN = [
     ("majority", {}, (0, 1)),
     ("privatree-corrected", {}, (0, 9)),
-    pytest.param("pf-tree", {}, (0, 8), marks=pytest.mark.slow),
-    pytest.param("diffprivlib-tree", {}, (0,), marks=pytest.mark.slow),
-    pytest.param("privatree", {"grow_complete": True}, (0, 9), marks=pytest.mark.slow),
+    pytest.param("pf-tree", {}, (0, 8), marks=pytest.mark.verify),
+    pytest.param("diffprivlib-tree", {}, (0,), marks=pytest.mark.verify),
+    pytest.param("privatree", {"grow_complete": True}, (0, 9), marks=pytest.mark.verify),
 ]
 
 
