@@ -190,7 +190,7 @@ if found:
         if not status.is_current:
             st.info("The curves below are stale: they are for the settings before.", icon=":material/history:")
     attacks = measured if status.is_current else None
-    chart = charts.guarantee_chart(found, up_to=up_to, wanted=wanted, attacks=attacks)
+    chart = charts.guarantee_chart(found, up_to=up_to, threshold=wanted, attacks=attacks)
     show_chart(chart, "robust-curves")
     st.caption(prose("robustness", "counted"))
     st.caption(prose("robustness", "marks"))

@@ -225,14 +225,14 @@ def _consequences(task: background.Task, cursor: float) -> None:
         _three(status.result, cursor, n_people)
 
 
-def _three(found: planning.Consequences, cursor: float, n_people: int) -> None:
-    item, unit = found.at(cursor), unit_in_use()
-    asked: dict[str, Any] = {"candidates": n_people, "above": found.majority, "unit": unit}
+def _three(consequences: planning.Consequences, cursor: float, n_people: int) -> None:
+    item, unit = consequences.at(cursor), unit_in_use()
+    options: dict[str, Any] = {"candidates": n_people, "threshold": consequences.majority, "unit": unit}
     titles = (":material/target: Accuracy", ":material/visibility: Privacy", ":material/shield: Poisoning")
-    sentences = charts.consequence_sentences(item, found, **asked)
+    sentences = charts.consequence_sentences(item, consequences, **options)
     for column, title, words in zip(st.columns(3, gap="medium"), titles, sentences, strict=True):
         with column, st.container(border=True, height="stretch"):
             st.markdown(f"**{title}** at {bare_text(PrivacyLoss(item.epsilon))}  \n{escape_markdown(words)}")
     st.caption(f"Move ε ({unit.neighbours}): the line goes through all drawn.")
-    show_chart(charts.consequences_chart(found, cursor=item.epsilon, **asked), "plan-three")
-    st.caption(prose("plan", "three consequences", trees=str(found.n_draws), rows=f"{found.n_train:,}"))
+    show_chart(charts.consequences_chart(consequences, cursor=item.epsilon, **options), "plan-three")
+    st.caption(prose("plan", "three consequences", trees=str(consequences.n_draws), rows=f"{consequences.n_train:,}"))

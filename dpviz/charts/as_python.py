@@ -57,9 +57,9 @@ def file_stem(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", stem).strip("-")[:60] or "table"
 
 
-def _call(name: str, given: Sequence[str], named: Mapping[str, Any]) -> str:
+def _call(name: str, positional: Sequence[str], keywords: Mapping[str, Any]) -> str:
     """A call on one line, or, where that is long, on a line per argument."""
-    words = [*given, *(f"{key}={value!r}" for key, value in named.items())]
+    words = [*positional, *(f"{key}={value!r}" for key, value in keywords.items())]
     line = f"{name}({', '.join(words)})"
     return line if len(line) <= _WIDTH else f"{name}(\n" + "".join(f"    {word},\n" for word in words) + ")"
 
@@ -97,9 +97,9 @@ def _fitted(rows: RowsRead, request: FitRequest, draw: int) -> str:
 
 def without_rows(rows: RowsRead, request: FitRequest) -> str:
     """What a release would guarantee and let others guess: follows from the schema, no row is read."""
-    said = "print(request.verdict(schema).headline)\nrisk = request.risk(schema).for_rows(schema.rows_per_person)\n"
-    said += "print(risk.guesses())  # right guesses about one person"
-    return f"{_IMPORT}\n{rows.schema}request = {_request(request)}\n{said}\n"
+    lines = "print(request.verdict(schema).headline)\nrisk = request.risk(schema).for_rows(schema.rows_per_person)\n"
+    lines += "print(risk.guesses())  # right guesses about one person"
+    return f"{_IMPORT}\n{rows.schema}request = {_request(request)}\n{lines}\n"
 
 
 def compare(rows: RowsRead, learners: Sequence[str], along: str, metric: str, grid: Mapping[str, Any]) -> str:
@@ -111,15 +111,15 @@ def compare(rows: RowsRead, learners: Sequence[str], along: str, metric: str, gr
     return f"{_IMPORT}\n{rows.encoded}frame = {swept}\nprint({medians})\n"
 
 
-def robustness(rows: RowsRead, asked: Sequence[FitRequest], draws: int, splits: int) -> str:
+def robustness(rows: RowsRead, requests: Sequence[FitRequest], draws: int, splits: int) -> str:
     """The guarantee curves of the algorithms, on as many splits of the rows."""
     if rows.is_private:
         return _only_here(rows)
     lines = [_IMPORT, rows.encoded.rstrip()]
     lines.append(f"for number in range({splits}):\n    train, test = data.split(seed=number)")
-    for request in asked:
-        named = request.arguments | {"draws": draws, "beta": 0.05 / splits}
-        call = _call("dpviz.poisoning_curve", [repr(request.learner), "train", "test", "seed=number"], named)
+    for request in requests:
+        keywords = request.arguments | {"draws": draws, "beta": 0.05 / splits}
+        call = _call("dpviz.poisoning_curve", [repr(request.learner), "train", "test", "seed=number"], keywords)
         lines.append(f"    curve = {call.replace(chr(10), chr(10) + '    ')}\n    print(curve)")
     return "\n".join(lines) + "\n"
 
@@ -137,8 +137,8 @@ def plan(rows: RowsRead, request: FitRequest, n_rows: int | None) -> str:
 
 def audit(learner: str, params: Mapping[str, Any], epsilon: float) -> str:
     """The search for a pair of data sets that tells the most."""
-    named = {"epsilon": epsilon, **params}
-    return f"{_IMPORT}\nresult = {_call('dpviz.verify', [repr(learner)], named)}\nprint(result.log_ratio, result.verdict)\n"
+    keywords = {"epsilon": epsilon, **params}
+    return f"{_IMPORT}\nresult = {_call('dpviz.verify', [repr(learner)], keywords)}\nprint(result.log_ratio, result.verdict)\n"
 
 
 def publish(rows: RowsRead, request: FitRequest, data_set: str | None) -> str:

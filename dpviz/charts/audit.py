@@ -95,61 +95,61 @@ class AuditLine:
         return against_claim(self.attacked.unconditional, self.attacked) if self.attacked is not None else "not"
 
 
-def against_claim(bound: float, found: AuditResult | LowerBound) -> str:
+def against_claim(bound: float, result: AuditResult | LowerBound) -> str:
     """A lower bound of epsilon against what is claimed and against the ledger: "within", "beyond", "bug" or "nothing" claimed.
 
-    `bound` supposes nothing of the noise; what refutes a ledger of Gaussian noise is in the verdict of `found`.
+    `bound` supposes nothing of the noise; what refutes a ledger of Gaussian noise is in the verdict of `result`.
     """
-    if found.verdict == "ledger violated" or exceeds(bound, found.composed):
+    if result.verdict == "ledger violated" or exceeds(bound, result.composed):
         return "bug"
-    if math.isinf(found.claimed):
+    if math.isinf(result.claimed):
         return "nothing"
-    return "beyond" if exceeds(bound, found.claimed) else "within"
+    return "beyond" if exceeds(bound, result.claimed) else "within"
 
 
-def attack_badge(found: LowerBound) -> Badge:
+def attack_badge(attack: LowerBound) -> Badge:
     """How an attack is marked."""
-    return ATTACKED[against_claim(found.unconditional, found)]
+    return ATTACKED[against_claim(attack.unconditional, attack)]
 
 
 def lead_sentence(lines: Iterable[AuditLine]) -> str:
     """How many private learners are proved, refuted or neither; default settings only."""
-    asked = [line for line in lines if not line.setting and line.verdict not in ("none", "")]
-    if not asked:
+    claims = [line for line in lines if not line.setting and line.verdict not in ("none", "")]
+    if not claims:
         return "Nothing is stored yet."
-    counts = Counter(line.verdict for line in asked)
-    rest = ", ".join(f"{counts[name]} {name}" for name in ("unproven", "violated") if counts[name])
-    is_bug = any("bug" in (line.search, line.attack) for line in asked)
+    counts = Counter(line.verdict for line in claims)
+    other_verdicts = ", ".join(f"{counts[name]} {name}" for name in ("unproven", "violated") if counts[name])
+    is_bug = any("bug" in (line.search, line.attack) for line in claims)
     bug = " What the steps cost is wrong: that is a bug in dpviz." if is_bug else ""
-    more = f": {rest}" if rest else ""
-    return f"{counts['holds']} of {len(asked)} private algorithms provably keep the ε they claim{more}.{bug}"
+    more = f": {other_verdicts}" if other_verdicts else ""
+    return f"{counts['holds']} of {len(claims)} private algorithms provably keep the ε they claim{more}.{bug}"
 
 
-def attack_sentence(found: LowerBound) -> str:
+def attack_sentence(attack: LowerBound) -> str:
     """What an attack showed, with its confidence, and of what is proved; or that no attack is known that comes near it."""
-    delta = f", δ = {number_text(found.delta)}" if found.delta else ""
-    of = "" if found.right is None else ", if the noise is Gaussian,"
-    least = f"ε {at_least_text(found.bound)}{delta} ({PERSONS}){of} with {found.confidence:.0%} confidence"
-    if strength_text(found):
-        of_what = "what a perfect attack shows with as many tries" if found.delta else "what is proved"
-        return f"{least}: {strength_text(found)} of {of_what}."
-    if not found.perfect and found.verdict == "holds":
-        return f"{least}. A perfect attack would show nothing with as many tries."
-    return f"{least}." + (" No attack is known that comes near what is proved." if found.verdict == "holds" else "")
+    delta = f", δ = {number_text(attack.delta)}" if attack.delta else ""
+    condition = "" if attack.right is None else ", if the noise is Gaussian,"
+    lower_bound = f"ε {at_least_text(attack.bound)}{delta} ({PERSONS}){condition} with {attack.confidence:.0%} confidence"
+    if strength_text(attack):
+        reference = "what a perfect attack shows with as many tries" if attack.delta else "what is proved"
+        return f"{lower_bound}: {strength_text(attack)} of {reference}."
+    if not attack.perfect and attack.verdict == "holds":
+        return f"{lower_bound}. A perfect attack would show nothing with as many tries."
+    return f"{lower_bound}." + (" No attack is known that comes near what is proved." if attack.verdict == "holds" else "")
 
 
-def strength_text(found: LowerBound) -> str:
+def strength_text(attack: LowerBound) -> str:
     """The share of the proved loss that an attack found, rounded down; empty where no attack is known that comes near it."""
-    share = found.strength if found.verdict == "holds" else 0.0
+    share = attack.strength if attack.verdict == "holds" else 0.0
     return f"{math.floor(100 * share * (1 + SLACK))}%" if share >= WEAK else ""
 
 
-def attack_source(found: LowerBound) -> str:
+def attack_source(attack: LowerBound) -> str:
     """What an attack could have shown, and on how many draws."""
-    seen = f"{found.hits[1]:,} of {sum(found.hits):,} guesses right, {found.n_done:,} draws"
-    seen += f", {found.rows:,} equal rows in or out together" if found.rows > 1 else ""
-    others = "" if found.any_noise is None else f" Whatever the noise: ε {at_least_text(found.any_noise)}."
-    return f"{number_text(found.claimed)} is claimed and {number_text(found.perfect)} could be shown ({seen}).{others}"
+    tries = f"{attack.hits[1]:,} of {sum(attack.hits):,} guesses right, {attack.n_done:,} draws"
+    tries += f", {attack.rows:,} equal rows in or out together" if attack.rows > 1 else ""
+    any_noise = "" if attack.any_noise is None else f" Whatever the noise: ε {at_least_text(attack.any_noise)}."
+    return f"{number_text(attack.claimed)} is claimed and {number_text(attack.perfect)} could be shown ({tries}).{any_noise}"
 
 
 def at_least_text(bound: float) -> str:
@@ -181,24 +181,24 @@ def search_sentence(result: AuditResult) -> str:
     """What a search found, and what is claimed."""
     if result.worst_pair is None or result.log_ratio <= 0:
         return pair_sentence(result)
-    claimed = "nothing is claimed" if math.isinf(result.claimed) else f"{number_text(result.claimed)} is claimed"
-    found = "No finite ε holds" if math.isinf(result.log_ratio) else f"ε {at_least_text(result.log_ratio)}"
-    return f"{found}; {claimed}."
+    claim = "nothing is claimed" if math.isinf(result.claimed) else f"{number_text(result.claimed)} is claimed"
+    bound = "No finite ε holds" if math.isinf(result.log_ratio) else f"ε {at_least_text(result.log_ratio)}"
+    return f"{bound}; {claim}."
 
 
 def pair_sentence(result: AuditResult) -> str:
     """How far apart the pair is, and how far apart it may be."""
-    pair, claimed = result.worst_pair, number_text(result.claimed)
+    pair, claim = result.worst_pair, number_text(result.claimed)
     if pair is None or result.log_ratio <= 0:
         return "No difference between neighbouring data sets could be certified here."
     adds = pair.probabilities[1] > pair.probabilities[0]
     if math.isinf(result.log_ratio):
         possible, impossible = ("with", "without") if adds else ("without", "with")
-        allowed = f"No finite ε allows that; ε = {claimed} is claimed ({PERSONS})."
+        allowed = f"No finite ε allows that; ε = {claim} is claimed ({PERSONS})."
         if math.isinf(result.claimed):
             allowed = "Nothing was promised."
         return f"This tree is possible {possible} the marked person and impossible {impossible} it. {allowed}"
-    allowed = f"ε = {claimed} ({PERSONS}) allows {times_text(result.claimed)}"
+    allowed = f"ε = {claim} ({PERSONS}) allows {times_text(result.claimed)}"
     if math.isinf(result.claimed):
         allowed = "nothing is claimed, so nothing is ruled out"
     change = "Adding the marked person" if adds else "Taking the marked person away"
@@ -254,8 +254,8 @@ def audit_chart(lines: Sequence[AuditLine], *, epsilon: float, selected: str) ->
     figure = chart(_LINE_HEIGHT * height + 90, top=60, right=80, legend=legend, **layout)
     values = {item.key: _epsilons(item) for item, _ in at}
     for sign, words in SIGNS.items():
-        known = [(item, y, values[item.key][sign]) for item, y in at if sign in values[item.key]]
-        inside = [(item, y, min(value, end)) for item, y, value in known if value <= end or sign == "composed"]
+        points = [(item, y, values[item.key][sign]) for item, y in at if sign in values[item.key]]
+        inside = [(item, y, min(value, end)) for item, y, value in points if value <= end or sign == "composed"]
         about = {
             "y": [y for _, y, _ in inside],
             "customdata": [item.key for item, *_ in inside],
@@ -302,25 +302,25 @@ def audit_chart(lines: Sequence[AuditLine], *, epsilon: float, selected: str) ->
 
 def _places(lines: Sequence[AuditLine], selected: str) -> tuple[list[tuple[AuditLine, int]], list[tuple[str, int, int]], int]:
     """(each line shown with its place from the top; per group its name, place and number of learners; all places)."""
-    chosen = next((item.title for item in lines if item.key == selected), "")
+    selected_title = next((item.title for item in lines if item.key == selected), "")
     by_title: dict[str, list[AuditLine]] = {}
     for item in lines:
         by_title.setdefault(item.title, []).append(item)
     at, groups, y = list[tuple[AuditLine, int]](), list[tuple[str, int, int]](), 0
     for name in GROUPS:
         members = [settings for settings in by_title.values() if settings[0].verdict == name]
-        if not members or (name in FOLDED and all(settings[0].title != chosen for settings in members)):
+        if not members or (name in FOLDED and all(settings[0].title != selected_title for settings in members)):
             continue
         groups.append((name, y, len(members)))
-        shown = [item for settings in members for item in (settings if settings[0].title == chosen else settings[:1])]
-        at += zip(shown, range(y + 1, y + 1 + len(shown)), strict=True)
-        y += 1 + len(shown)
+        visible = [item for settings in members for item in (settings if settings[0].title == selected_title else settings[:1])]
+        at += zip(visible, range(y + 1, y + 1 + len(visible)), strict=True)
+        y += 1 + len(visible)
     return at, groups, y
 
 
 def _hue(item: AuditLine, sign: str) -> str:
-    found = {"searched": item.search, "attacked": item.attack}.get(sign, "")
-    return UNSOUND if found in ("beyond", "bug") else GREEN if sign == "claimed" else BLUE
+    status = {"searched": item.search, "attacked": item.attack}.get(sign, "")
+    return UNSOUND if status in ("beyond", "bug") else GREEN if sign == "claimed" else BLUE
 
 
 def _epsilons(item: AuditLine) -> dict[str, float]:
@@ -334,15 +334,15 @@ def _epsilons(item: AuditLine) -> dict[str, float]:
 
 
 def _audit_row(item: AuditLine) -> dict[str, str]:
-    known = _epsilons(item)
+    epsilons = _epsilons(item)
     return {
         "algorithm": item.title,
         "setting": item.setting,
         "proved": BADGES[item.verdict].word,
-        f"claims ε ({PERSONS})": number_text(known["claimed"]) if "claimed" in known else "",
-        "searched": f"{at_least_text(known['searched'])}, {SEARCHED[item.search].word}" if item.found else "not listed",
-        "attacked": f"{at_least_text(known['attacked'])}, {ATTACKED[item.attack].word}" if item.attacked else "not attacked",
-        "steps add up to": number_text(known["composed"]) if "composed" in known else "",
+        f"claims ε ({PERSONS})": number_text(epsilons["claimed"]) if "claimed" in epsilons else "",
+        "searched": f"{at_least_text(epsilons['searched'])}, {SEARCHED[item.search].word}" if item.found else "not listed",
+        "attacked": f"{at_least_text(epsilons['attacked'])}, {ATTACKED[item.attack].word}" if item.attacked else "not attacked",
+        "steps add up to": number_text(epsilons["composed"]) if "composed" in epsilons else "",
         "right guesses of 100, at most": "" if item.guesses is None else rounded_up(item.guesses, 1),
         "": item.note,
     }
@@ -380,15 +380,18 @@ def chance_chart(result: AuditResult) -> Chart:
     low, top = sorted(chances.values())
     limit = math.exp(result.claimed) * low if result.claimed < _LARGEST_EXPONENT else math.inf
     texts = list(map(chance_text, chances.values()))
-    broken = [is_beyond(result) and value == top for value in chances.values()]
-    style = hatched_bar([UNSOUND if one else BLUE for one in broken], ["/" if one else "" for one in broken])
+    is_beyond_claim = [is_beyond(result) and value == top for value in chances.values()]
+    style = hatched_bar(
+        [UNSOUND if is_refuted else BLUE for is_refuted in is_beyond_claim],
+        ["/" if is_refuted else "" for is_refuted in is_beyond_claim],
+    )
     across = {"visible": False, "range": [0, 1.3 * max(top, limit if limit < 1 else 0.0)], "fixedrange": True}
     figure = chart(120, showlegend=False, xaxis=across, yaxis=NAMES | {"fixedrange": True})
     figure.add_bar(**bars(list(chances), list(chances.values()), texts, style), hoverinfo="skip")
     allowed = ""
     if limit < 1:
-        said = chance_text(limit) if limit else "0%"
-        allowed = f" Upright line: the most that the claim allows on the likelier side, {said}."
+        limit_text = chance_text(limit) if limit else "0%"
+        allowed = f" Upright line: the most that the claim allows on the likelier side, {limit_text}."
         y = list(chances.values()).index(top)
         figure.add_shape(type="line", x0=limit, x1=limit, y0=y - 0.48, y1=y + 0.48, line=line(NEUTRAL, 4))
     return Chart(figure, f"Probability of this tree: {', '.join(map(' '.join, zip(chances, texts, strict=True)))}.{allowed}")
@@ -408,8 +411,8 @@ def output_tree(result: AuditResult) -> Tree | None:
     Its schema is that of the first place of search that has these columns and declares what it asks.
     """
     root, pair = result.output.get("root", result.output), result.worst_pair
-    known = [(place.title, place.schema) for place in UNIVERSES] + [(place.title, place.schema) for place in COUNTEREXAMPLES]
-    for _, schema in sorted(known, key=lambda place: place[0] != result.searched):
+    universes = [(place.title, place.schema) for place in UNIVERSES] + [(place.title, place.schema) for place in COUNTEREXAMPLES]
+    for _, schema in sorted(universes, key=lambda place: place[0] != result.searched):
         if pair is None or columns_of(schema) != pair.columns:
             continue
         try:

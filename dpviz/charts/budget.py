@@ -97,7 +97,7 @@ def _asked_steps(plan: BudgetPlan, unit: Unit) -> tuple[SpendingStep, ...]:
     costs = ((share, share.composed if is_composed else share.epsilon) for share in shares)
     return tuple(
         SpendingStep(_level_title(share.level, plan.depth, share.levels), share.part, _of_unit(epsilon, unit))
-        for share, epsilon in sorted(costs, key=lambda one: -1 if one[0].level is None else one[0].level)
+        for share, epsilon in sorted(costs, key=lambda item: -1 if item[0].level is None else item[0].level)
         if epsilon
     )
 
@@ -154,9 +154,9 @@ def _finite(path: Iterable[SpendingStep]) -> float:
 def widths(path: Sequence[SpendingStep], split: Split) -> tuple[float, ...]:
     """Of each piece, in percent of the bar."""
     n_open = sum(math.isinf(step.epsilon) for step in split.paid)
-    each = min(OPEN, HALF / max(1, n_open))
-    room = 100 - each * (0 if split.is_sound else n_open)
-    return tuple(each if math.isinf(step.epsilon) else room * step.epsilon / split.scale for step in path)
+    open_width = min(OPEN, HALF / max(1, n_open))
+    room = 100 - open_width * (0 if split.is_sound else n_open)
+    return tuple(open_width if math.isinf(step.epsilon) else room * step.epsilon / split.scale for step in path)
 
 
 def split_html(split: Split) -> str:
@@ -164,8 +164,8 @@ def split_html(split: Split) -> str:
     lines = []
     if split.asked:
         name, kind = ("ε", "asked") if split.is_sound else ("asked", "asked unsound")
-        others = [(_piece(part.part, 100 * part.epsilon / split.scale), part.epsilon) for part in split.held_out]
-        by_others = "".join(f'<div class="bar kept"><i {piece}></i></div>' for piece, epsilon in others if epsilon)
+        held_out = [(_piece(part.part, 100 * part.epsilon / split.scale), part.epsilon) for part in split.held_out]
+        by_others = "".join(f'<div class="bar kept"><i {piece}></i></div>' for piece, epsilon in held_out if epsilon)
         lines.append(_line(name, kind, split.asked, split, bare_text(split.claimed), by_others))
     if not split.is_sound:
         end = bare_text(split.proven) if split.proven.is_finite else "no bound"
@@ -178,8 +178,8 @@ def split_html(split: Split) -> str:
 def _line(name: str, kind: str, path: Sequence[SpendingStep], split: Split, end: str, more: str = "") -> str:
     pieces = []
     for step, width in zip(path, widths(path, split), strict=True):
-        where = f", {step.level}" if step.level else ""
-        title = escape(f"{part_name(step.part)}{where}: ε = {number_text(step.epsilon)}", quote=True)
+        level = f", {step.level}" if step.level else ""
+        title = escape(f"{part_name(step.part)}{level}: ε = {number_text(step.epsilon)}", quote=True)
         piece, label = _piece(step.part, width, is_open=math.isinf(step.epsilon)), number_text(step.epsilon)
         pieces.append(f'<i {piece} title="{title}"><b>{label}</b></i>')
     bars = f'<div class="bars"><div class="bar">{"".join(pieces)}</div>{more}</div>'
@@ -257,8 +257,8 @@ def map_chart(share_map: ShareMap, *, current: Shares | None) -> Chart:
     """
     spread = max(LEAST_SPREAD, float(np.ptp(share_map.means)))
     parts, best, good = share_map.movable.parts, share_map.best, set(share_map.as_good)
-    rule, others = share_map.nearest(share_map.movable.automatic), len(good) - 1
-    tied = f"; {counted(others, 'other point')} {'is' if others == 1 else 'are'} statistically tied with it" if others else ""
+    rule, n_tied = share_map.nearest(share_map.movable.automatic), len(good) - 1
+    tied = f"; {counted(n_tied, 'other point')} {'is' if n_tied == 1 else 'are'} statistically tied with it" if n_tied else ""
     behind = f"{share_map.means[rule]:.1%}, {100 * (share_map.means[best] - share_map.means[rule]):.1f} points less"
     automatic = f"The point nearest the automatic choice reaches {behind}."
     if rule == best:

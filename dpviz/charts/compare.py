@@ -49,30 +49,30 @@ def line_styles(verdicts: Mapping[str, str], before: Mapping[str, LineStyle] = M
     another one in the figure has it. A variant takes colour and marker that are free. Learners to compare with are grey.
     """
     every = [name for name in learner_names() if not get_learner(name).is_baseline]
-    kept = {name: (before[name].colour, before[name].symbol.removesuffix("-open")) for name in verdicts if name in before}
-    taken = {part for look in kept.values() for part in look}
+    earlier = {name: (before[name].colour, before[name].symbol.removesuffix("-open")) for name in verdicts if name in before}
+    used = {part for look in earlier.values() for part in look}
     styles = {}
     for name in sorted(verdicts, key=lambda name: (parse_variant(name)[0] != name, place_of(name))):
         learner, colour = parse_variant(name)[0], NEUTRAL
         title, symbol = variant_title(name), SYMBOLS[learner_names().index(learner) % len(SYMBOLS)]
-        if name in kept:
-            colour, symbol = kept[name]
+        if name in earlier:
+            colour, symbol = earlier[name]
         else:
             if learner in every:
-                colour = _free(SERIES, every.index(learner), taken)
+                colour = _free(SERIES, every.index(learner), used)
             if name != learner:
-                symbol = _free(SYMBOLS, SYMBOLS.index(symbol), taken)
-        taken |= {colour, symbol}
+                symbol = _free(SYMBOLS, SYMBOLS.index(symbol), used)
+        used |= {colour, symbol}
         words = _WORDS[verdicts[name]]
         look = (f"{symbol}-open", "dash") if words else (symbol, "solid")
         styles[name] = LineStyle(title + words, title, colour, *look)
     return styles
 
 
-def _free(of: Sequence[str], place: int, taken: set[str]) -> str:
+def _free(options: Sequence[str], place: int, used: set[str]) -> str:
     """The first from `place` on that is not taken, of all in a circle; the one at `place` where all are."""
-    place %= len(of)
-    return next((free for free in (*of[place:], *of[:place]) if free not in taken), of[place])
+    place %= len(options)
+    return next((option for option in (*options[place:], *options[:place]) if option not in used), options[place])
 
 
 def broken(name: str) -> str:
@@ -148,7 +148,7 @@ def _visible_points(curve: Curve, *, axis: Axis) -> tuple[tuple[float, Point], .
         return guesses - 50 if axis == "guesses" else point.x
 
     places = ((place(point), point) for point in curve.points)
-    return tuple(sorted((found for found in places if math.isfinite(found[0])), key=lambda found: found[0]))
+    return tuple(sorted((point for point in places if math.isfinite(point[0])), key=lambda point: point[0]))
 
 
 def unbounded(curves: Iterable[Curve], axis: Axis) -> tuple[str, ...]:
@@ -181,7 +181,7 @@ def compare_chart(
     `summary` says what it shows. `level` is what guessing reaches, a dotted line; `chosen` marks a place. `axis`: where points
     over epsilon stand. `styles` by learner, where they were chosen before. `unit`: whose every epsilon is.
     """
-    styles, dashes, claimed = styles or _styles(curves), cycle(LEVEL_DASHES), unbounded(curves, axis)
+    styles, dashes, unproven = styles or _styles(curves), cycle(LEVEL_DASHES), unbounded(curves, axis)
     places = [x for curve in curves for x, _ in _visible_points(curve, axis=axis)]
     ends = (min(places), max(places)) if places else (math.inf, -math.inf)
     figure = chart(670, hovermode="closest", legend=LEGEND_ABOVE, xaxis=_across(along, axis, ends, unit), yaxis=_axis(metric))
@@ -197,7 +197,7 @@ def compare_chart(
             if places:
                 add_level(style.name, curve.points[0].median, next(dashes))
         elif points:
-            dash = "dash" if curve.learner in claimed else style.dash
+            dash = "dash" if curve.learner in unproven else style.dash
             _add_line(figure, points, curve, replace(style, dash=dash), along, metric, unit, has_band=curve.learner == banded)
     if level is not None and places:
         add_level(_CONSTANTS.get(metric, "Guessing"), level, "dot")
@@ -205,8 +205,8 @@ def compare_chart(
         level_line(figure, x=chosen - 50 if axis == "guesses" else chosen)
     if is_cut(curves, metric):
         figure.update_yaxes(range=[LEAST_R2, 1.02])
-    said = f"{METRICS[metric]} of {counted(len(curves), 'algorithm')}. {summary}"
-    return Chart(figure, said, partial(curve_rows, curves, along=along, metric=metric, unit=unit))
+    description = f"{METRICS[metric]} of {counted(len(curves), 'algorithm')}. {summary}"
+    return Chart(figure, description, partial(curve_rows, curves, along=along, metric=metric, unit=unit))
 
 
 def is_cut(curves: Sequence[Curve], metric: str) -> bool:
@@ -233,14 +233,14 @@ def _add_line(
     if has_band:
         area = band(x, [point.low for point in points], [point.high for point in points], style.colour, 0.16)
         figure.add_scatter(**area, legendgroup=curve.learner)
-    said = []
+    hover_texts = []
     for point in points:
         low, median, high = (measure_text(value, metric) for value in (point.low, point.median, point.high))
         between = f", 5% to 95%: {low} to {high}" if point.n_fits >= ENOUGH else ""
         words = [_place_words(along, point.x, unit), f"median {median}{between}", f"{point.n_fits:,} fits"]
         if math.isfinite(point.claimed_guesses):
             words.insert(1, f"right guesses of 100, at most: {_bound(point.guesses)}")
-        said.append("<br>".join([*words, f"composed ε {number_text(point.composed)} ({unit.neighbours})"]))
+        hover_texts.append("<br>".join([*words, f"composed ε {number_text(point.composed)} ({unit.neighbours})"]))
     look: Style = {"line": line(style.colour, dash=style.dash), "marker": marker(style.colour, style.symbol, 8, 1.5)}
     look |= {
         "name": style.name,
@@ -248,7 +248,7 @@ def _add_line(
         "mode": "lines+markers" if len(x) > 2 else "markers",
     }  # two points make no curve
     hover = f"<b>{style.name}</b><br>%{{customdata}}<extra></extra>"
-    figure.add_scatter(x=x, y=[point.median for point in points], customdata=said, hovertemplate=hover, **look)
+    figure.add_scatter(x=x, y=[point.median for point in points], customdata=hover_texts, hovertemplate=hover, **look)
 
 
 def _bound(guesses: float) -> str:
@@ -297,11 +297,11 @@ def headline(
     most, styles = number_text(x), _styles(curves)
     by_risk = {} if about is None else at_equal_risk(curves, x)
     points = {curve.learner: by_risk.get(curve.learner) if about is not None else curve.at(x) for curve in curves}
-    found = [(curve, point) for curve in curves if (point := points[curve.learner]) is not None]
-    sound = [pair for pair in found if pair[0].is_sound]
+    curve_points = [(curve, point) for curve in curves if (point := points[curve.learner]) is not None]
+    sound = [pair for pair in curve_points if pair[0].is_sound]
     if not sound:
-        where = "here" if about is None else f"with at most {most} right guesses of 100"
-        return f"No algorithm whose claim holds was fitted {where}."
+        place_words = "here" if about is None else f"with at most {most} right guesses of 100"
+        return f"No algorithm whose claim holds was fitted {place_words}."
     best, point = (min if metric in ERRORS else max)(sound, key=lambda pair: pair[1].median)
     place, name = capital(_place_words(along, x, unit)), styles[best.learner].title
     if about is not None:
@@ -309,11 +309,11 @@ def headline(
         name += f" (ε = {number_text(point.x)}, {unit.neighbours})"
     low, median, high = (measure_text(value, metric) for value in (point.low, point.median, point.high))
     spread = f" (nine of ten draws: {low} to {high})" if point.n_fits >= ENOUGH else ""
-    beside = [f"{styles[c.learner].title} {measure_text(p.median, metric)}" for c, p in found if not c.is_private]
+    references = [f"{styles[c.learner].title} {measure_text(p.median, metric)}" for c, p in curve_points if not c.is_private]
     if level is not None:
-        beside.append(f"{'the mean' if metric in ('r2', 'rmse') else 'guessing'} {measure_text(level, metric)}")
-    said = f"{place}, {name} reaches {METRICS[metric]} {median}{spread}"
-    return f"{said}; {', '.join(beside)}." if beside else f"{said}."
+        references.append(f"{'the mean' if metric in ('r2', 'rmse') else 'guessing'} {measure_text(level, metric)}")
+    sentence = f"{place}, {name} reaches {METRICS[metric]} {median}{spread}"
+    return f"{sentence}; {', '.join(references)}." if references else f"{sentence}."
 
 
 def curve_rows(curves: Sequence[Curve], *, along: str, metric: str, unit: Unit = ROW) -> Rows:
@@ -347,7 +347,7 @@ def box_chart(outcomes: Mapping[str, np.ndarray], styles: Mapping[str, LineStyle
     figure = chart(106 + 84 * len(outcomes), top=34, right=16, showlegend=False, xaxis=_axis(metric), yaxis=NAMES)
     for learner, values in outcomes.items():
         style = styles[learner]
-        said = [f"{style.name}: {measure_text(float(value), metric)}" for value in values]
+        hover_texts = [f"{style.name}: {measure_text(float(value), metric)}" for value in values]
         figure.add_box(
             x=values,
             name=broken(style.name),
@@ -359,7 +359,7 @@ def box_chart(outcomes: Mapping[str, np.ndarray], styles: Mapping[str, LineStyle
             line={"color": style.colour, "width": 2},
             marker={"symbol": style.symbol, "size": 6, "color": style.colour, "opacity": 0.6},
             hoveron="points",
-            text=said,
+            text=hover_texts,
             hovertemplate="%{text}<extra></extra>",
         )
     rows = [
@@ -373,12 +373,12 @@ def box_chart(outcomes: Mapping[str, np.ndarray], styles: Mapping[str, LineStyle
     return Chart(figure, f"{summary}.", rows)
 
 
-def difference_rows(found: Sequence[Difference], metric: str = "accuracy") -> Rows:
+def difference_rows(differences: Sequence[Difference], metric: str = "accuracy") -> Rows:
     """A line per other learner: how sure it is that it is beaten, and by how much, in points or units.
 
     Without a spread of any of them there is no column of it.
     """
-    unknown = dict.fromkeys(("5%", "95%"), NOT_ENOUGH) if any(map(_has_spread, found)) else {}
+    unknown = dict.fromkeys(("5%", "95%"), NOT_ENOUGH) if any(map(_has_spread, differences)) else {}
     return [
         {
             "against": variant_title(item.other),
@@ -388,7 +388,7 @@ def difference_rows(found: Sequence[Difference], metric: str = "accuracy") -> Ro
             "splits": f"{item.n_folds}",
             "independent pairs of draws": f"{item.n_draws:,}",
         }
-        for item in found
+        for item in differences
     ]
 
 

@@ -21,21 +21,22 @@ MOST_OPTIONS = 10
 CLAIMED, FOUND, COMPOSED = "what the proof says", "really lost, at least", "what the steps add up to"
 
 
-def adding_chart(found: AuditResult, own: AuditResult, n_features: int) -> Chart:
+def adding_chart(published: AuditResult, sound: AuditResult, n_features: int) -> Chart:
     """Three bars: claimed, found by search, composed; the claim as a line through all."""
-    values = {CLAIMED: found.claimed, FOUND: found.log_ratio, COMPOSED: found.composed}
+    values = {CLAIMED: published.claimed, FOUND: published.log_ratio, COMPOSED: published.composed}
     axis = {"title": f"ε ({PERSONS})", "range": [0, 1.15 * max(values.values())]}
     figure = chart(210, showlegend=False, xaxis=axis, yaxis=NAMES)
-    broken = is_beyond(found)
-    style = hatched_bar([NEUTRAL, ORANGE if broken else BLUE, NEUTRAL], ["", "/" if broken else "", "."])
-    said = [f"\u2002{number_text(value)}" for value in values.values()]  # a space keeps it off the line of the claim
-    figure.add_bar(**bars(list(values), list(values.values()), said, style), hovertemplate="%{y}: ε = %{text}<extra></extra>")
-    level_line(figure, x=found.claimed, look=line(NEUTRAL, 1.5, "dash"), layer="below")
+    is_refuted = is_beyond(published)
+    style = hatched_bar([NEUTRAL, ORANGE if is_refuted else BLUE, NEUTRAL], ["", "/" if is_refuted else "", "."])
+    texts = [f"\u2002{number_text(value)}" for value in values.values()]  # a space keeps it off the line of the claim
+    figure.add_bar(**bars(list(values), list(values.values()), texts, style), hovertemplate="%{y}: ε = %{text}<extra></extra>")
+    level_line(figure, x=published.claimed, look=line(NEUTRAL, 1.5, "dash"), layer="below")
     columns = "one feature" if n_features == 1 else f"{n_features} features"
     words = (
-        f"With {columns} the proof says ε = {number_text(found.claimed)}, search finds a loss of at least "
-        f"{number_text(found.log_ratio)}, and the steps add up to {number_text(found.composed)} ({PERSONS}). An algorithm "
-        f"that chooses once per node keeps within its claim: {number_text(own.log_ratio)} of {number_text(own.claimed)}."
+        f"With {columns} the proof says ε = {number_text(published.claimed)}, search finds a loss of at least "
+        f"{number_text(published.log_ratio)}, and the steps add up to {number_text(published.composed)} ({PERSONS}). "
+        f"An algorithm that chooses once per node keeps within its claim: {number_text(sound.log_ratio)} of "
+        f"{number_text(sound.claimed)}."
     )
 
     return Chart(figure, words, [{name: number_text(value) for name, value in values.items()}])
@@ -43,14 +44,14 @@ def adding_chart(found: AuditResult, own: AuditResult, n_features: int) -> Chart
 
 def options_chart(node: Grown) -> Chart:
     """How likely each option is, its words above its bar; the drawn one in its own colour with a mark; the rest as one bar."""
-    kept = [option for place, option in enumerate(node.options) if place < MOST_OPTIONS or option.drawn]
-    shown = [(option.words, option.probability, option.drawn) for option in kept]
-    if n_others := len(node.options) - len(kept):
-        others = sum(option.probability for option in node.options) - sum(option.probability for option in kept)
-        shown.append((f"{n_others} others together", others, False))
-    names = [("▶ " if drawn else "") + f"{words} · {chance(share)}" for words, share, drawn in shown]
-    shares = [share for _, share, _ in shown]
-    style = hatched_bar([ORANGE if drawn else BLUE for *_, drawn in shown], ["/" if drawn else "" for *_, drawn in shown])
+    options = [option for place, option in enumerate(node.options) if place < MOST_OPTIONS or option.drawn]
+    entries = [(option.words, option.probability, option.drawn) for option in options]
+    if n_others := len(node.options) - len(options):
+        other_probability = sum(option.probability for option in node.options) - sum(option.probability for option in options)
+        entries.append((f"{n_others} others together", other_probability, False))
+    names = [("▶ " if drawn else "") + f"{words} · {chance(share)}" for words, share, drawn in entries]
+    shares = [share for _, share, _ in entries]
+    style = hatched_bar([ORANGE if drawn else BLUE for *_, drawn in entries], ["/" if drawn else "" for *_, drawn in entries])
     places = list(range(len(names)))
     across = {"title": "chance of being drawn", "tickformat": ".0%", "range": [0, 1.05 * max(shares)], "nticks": 5}
     down = {"range": [len(names) - 0.5, -0.8], "visible": False}
@@ -60,14 +61,14 @@ def options_chart(node: Grown) -> Chart:
     words = {"text": names, "mode": "text", "textposition": "middle right", "hoverinfo": "skip"}
     figure.add_scatter(x=[0] * len(names), y=[place - 0.42 for place in places], **words)
     best, drawn = node.options[0], next((option for option in node.options if option.drawn), None)
-    said = f"{len(node.options)} options; the likeliest is “{best.words}” with {chance(best.probability)}"
+    summary = f"{len(node.options)} options; the likeliest is “{best.words}” with {chance(best.probability)}"
     if drawn is not None:
-        said += f"; drawn: “{drawn.words}”, chance {chance(drawn.probability)}"
+        summary += f"; drawn: “{drawn.words}”, chance {chance(drawn.probability)}"
     rows = [
         {"option": option.words, "chance": chance(option.probability), "drawn": "yes" if option.drawn else ""}
         for option in node.options
     ]
-    return Chart(figure, f"{said}. This choice costs ε = {number_text(node.epsilon)} ({PERSONS}).", rows)
+    return Chart(figure, f"{summary}. This choice costs ε = {number_text(node.epsilon)} ({PERSONS}).", rows)
 
 
 def poison_chart(stump: PoisonedStump, rows: Sequence[int]) -> Chart:
@@ -81,14 +82,14 @@ def poison_chart(stump: PoisonedStump, rows: Sequence[int]) -> Chart:
         figure.add_scatter(x=list(rows), y=list(map(bound, rows)), mode="lines", name=name, line=style, hovertemplate=hover)
     level = {"name": "always the larger class", "mode": "lines", "line": line(NEUTRAL, 2, "dot"), "hoverinfo": "skip"}
     figure.add_scatter(x=[rows[0], rows[-1]], y=[stump.majority] * 2, **level)
-    said = f"ε = {number_text(stump.epsilon)} ({PERSONS}): mean accuracy {chance(stump.accuracy)} without poison"
+    summary = f"ε = {number_text(stump.epsilon)} ({PERSONS}): mean accuracy {chance(stump.accuracy)} without poison"
     if stump.protected:
-        many = f"{counted(stump.protected, 'row')} of {stump.n_train:,}"
-        said += f"; certain to beat the larger class ({chance(stump.majority)}) up to {many}."
+        certain_rows = f"{counted(stump.protected, 'row')} of {stump.n_train:,}"
+        summary += f"; certain to beat the larger class ({chance(stump.majority)}) up to {certain_rows}."
     else:
-        said += f"; nothing better than the larger class ({chance(stump.majority)}) is certain."
+        summary += f"; nothing better than the larger class ({chance(stump.majority)}) is certain."
     cells = [{"rows added or removed": f"{k:,}", **{name: chance(bound(k)) for name, bound in bounds.items()}} for k in rows[::5]]
-    return Chart(figure, said, cells)
+    return Chart(figure, summary, cells)
 
 
 COIN = 50
@@ -110,7 +111,7 @@ def guesses_chart(epsilon: float, epsilons: Sequence[float]) -> Chart:
         places = np.arange(low, high)
         style = {"mode": "markers", "marker": marker(colour, symbol, 11, 1.5), "hoverinfo": "name"}
         figure.add_scatter(x=places % 20, y=places // 20, name=f"{name}: {high - low}", **style)
-    said = (
+    summary = (
         f"ε = {number_text(epsilon)} ({PERSONS}): odds of {number_text(math.exp(epsilon))} to 1 at most, so at most {most} of "
         f"100 guesses are right, whatever the algorithm. What {title} does allows {tree}; a coin gets {COIN}."
     )
@@ -123,7 +124,7 @@ def guesses_chart(epsilon: float, epsilons: Sequence[float]) -> Chart:
         }
         for eps in epsilons
     ]
-    return Chart(figure, said, rows)
+    return Chart(figure, summary, rows)
 
 
 def counts_chart(noisy: NoisyCounts, counts: tuple[int, int]) -> Chart:
@@ -145,9 +146,9 @@ def counts_chart(noisy: NoisyCounts, counts: tuple[int, int]) -> Chart:
     figure.update_yaxes(title="times as likely", **times, row=2, col=1)
     figure.update_yaxes(title="probability", tickformat=".0%", row=1, col=1)
     figure.update_xaxes(title="noisy count that is published", row=2, col=1)
-    apart = "no person" if not noisy.distance else counted(noisy.distance, "person", "people")
-    said = (
-        f"True counts {counts[0]} and {counts[1]}, tables {apart} apart, ε = {number_text(noisy.epsilon)} ({PERSONS}). "
+    distance = "no person" if not noisy.distance else counted(noisy.distance, "person", "people")
+    summary = (
+        f"True counts {counts[0]} and {counts[1]}, tables {distance} apart, ε = {number_text(noisy.epsilon)} ({PERSONS}). "
         f"No noisy count is more than {number_text(noisy.largest)} times as likely under one table as under the other; the bound "
         f"is {bound_text}."
     )
@@ -155,7 +156,7 @@ def counts_chart(noisy: NoisyCounts, counts: tuple[int, int]) -> Chart:
         {"noisy count": str(k), "first table": chance(p), "second table": chance(q), "times as likely": number_text(r)}
         for k, p, q, r in zip(noisy.outcomes, noisy.first, noisy.second, noisy.ratios, strict=True)
     ]
-    return Chart(figure, said, rows)
+    return Chart(figure, summary, rows)
 
 
 def choice_chart(names: Sequence[str], noisy: NoisyChoice, epsilon: float) -> Chart:
@@ -170,7 +171,7 @@ def choice_chart(names: Sequence[str], noisy: NoisyChoice, epsilon: float) -> Ch
         words = {"text": list(map(chance, shares)), "textposition": "outside"}
         hover = f"%{{x}}: %{{text}}<extra>{name}</extra>"
         figure.add_bar(x=labels, y=shares, name=name, marker=style, hovertemplate=hover, **words)
-    said = (
+    summary = (
         f"ε = {number_text(epsilon)} ({PERSONS}): permute-and-flip picks a largest count in {chance(noisy.flip_best)} of "
         f"draws, the exponential mechanism in {chance(noisy.exponential_best)}."
     )
@@ -178,7 +179,7 @@ def choice_chart(names: Sequence[str], noisy: NoisyChoice, epsilon: float) -> Ch
         {"option": name, "count": str(count), **{by: chance(shares[place]) for by, shares in mechanisms.items()}}
         for place, (name, count) in enumerate(zip(names, noisy.counts, strict=True))
     ]
-    return Chart(figure, said, rows)
+    return Chart(figure, summary, rows)
 
 
 def coin_sentences(names: Sequence[str], flips: Sequence[Flip]) -> list[str]:
@@ -201,7 +202,7 @@ UNITS: dict[Protects, str] = {
 _SYMBOLS = ("circle", "diamond", "square", "triangle-up")
 
 
-def deployments_chart(found: Sequence[Deployment], *, mine: float) -> Chart:
+def deployments_chart(entries: Sequence[Deployment], *, mine: float) -> Chart:
     """A dot per entry with an epsilon; a line at one's own."""
     ticks = {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"], "range": [-2.2, 1.8]}
     across = {"title": "published ε, each for its own unit", "type": "log", "zeroline": False, **ticks}
@@ -209,18 +210,18 @@ def deployments_chart(found: Sequence[Deployment], *, mine: float) -> Chart:
     figure = chart(330, top=26, showlegend=False, xaxis=across, yaxis=places)
     epsilons: dict[Protects, list[float]] = {}
     for (kind, name), colour, symbol in zip(UNITS.items(), SERIES, _SYMBOLS, strict=False):
-        items = [item for item in found if item.protects == kind and item.epsilon is not None]
+        items = [item for item in entries if item.protects == kind and item.epsilon is not None]
         epsilons[kind] = [item.epsilon or 0.0 for item in items]
         look = {"name": name, "mode": "markers", "marker": marker(colour, f"{symbol}-open", 11)}
-        said = {"customdata": list(map(_entry_text, items)), "hovertemplate": "%{customdata}<extra></extra>"}
-        figure.add_scatter(x=epsilons[kind], y=[name] * len(items), **look, **said)
+        hover = {"customdata": list(map(_entry_text, items)), "hovertemplate": "%{customdata}<extra></extra>"}
+        figure.add_scatter(x=epsilons[kind], y=[name] * len(items), **look, **hover)
     level_line(figure, x=mine, look=line(NEUTRAL, 2, "dash"))
-    every, persons = [epsilon for some in epsilons.values() for epsilon in some], epsilons["person"]
+    every, persons = [epsilon for of_kind in epsilons.values() for epsilon in of_kind], epsilons["person"]
     words = (
         f"{len(every)} entries give an ε, from {number_text(min(every))} to {number_text(max(every))}; "
         f"{sum(epsilon < mine for epsilon in every)} of them are below {number_text(mine)}. Where everything of one person is "
-        f"protected, the median of {len(persons)} is {number_text(median(persons))}. The other {len(found) - len(every)} entries "
-        "give none."
+        f"protected, the median of {len(persons)} is {number_text(median(persons))}. "
+        f"The other {len(entries) - len(every)} entries give none."
     )
     rows = [
         {
@@ -234,7 +235,7 @@ def deployments_chart(found: Sequence[Deployment], *, mine: float) -> Chart:
             "variant": item.variant,
             "review": item.status,
         }
-        for item in found
+        for item in entries
     ]
     return Chart(figure, words, rows)
 

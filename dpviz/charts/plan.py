@@ -85,8 +85,8 @@ def _place_in_full(along: Along, place: float, risk: AtRisk | None, *, with_gues
     """The same where it stands alone: an epsilon with what counts as neighbouring, and with what it lets others guess."""
     if along != "epsilon":
         return _place_text(along, place)
-    said = loss_text(PrivacyLoss(place), risk.unit if risk else ROW)
-    return f"{said}, where {risk.at(place)}" if risk and with_guesses else said
+    loss = loss_text(PrivacyLoss(place), risk.unit if risk else ROW)
+    return f"{loss}, where {risk.at(place)}" if risk and with_guesses else loss
 
 
 def answer_headline(answer: SearchAnswer, along: Along, risk: AtRisk | None = None) -> str:
@@ -106,21 +106,21 @@ def answer_headline(answer: SearchAnswer, along: Along, risk: AtRisk | None = No
 def answer_sentence(answer: SearchAnswer, along: Along, goal: Goal) -> str:
     """What was found at the ends of the bracket, and what the confidence covers."""
     share = f"{MEASURES[goal.measure]} is at least {percent(goal.target)}"
-    said = [f"Wanted: in {percent(goal.reliability)} of the trees, {share}."]
+    sentences = [f"Wanted: in {percent(goal.reliability)} of the trees, {share}."]
     reached, missed = answer.reached, answer.missed
     if reached is not None:
-        said.append(f"With {_place_text(along, reached.place)}, {_count(reached)} trees reached it.")
+        sentences.append(f"With {_place_text(along, reached.place)}, {_count(reached)} trees reached it.")
     if missed is not None:
-        said.append(f"With {_place_text(along, missed.place)}, {_count(missed)} did: shown not to be enough.")
+        sentences.append(f"With {_place_text(along, missed.place)}, {_count(missed)} did: shown not to be enough.")
         if reached is None:
-            said.append(f"The middle tree there had {percent(median_high(missed.outcomes))}.")
+            sentences.append(f"The middle tree there had {percent(median_high(missed.outcomes))}.")
     elif reached is not None:
-        said.append(f"Nothing looked at was shown not to be enough, down to {_place_text(along, answer.points[0].place)}.")
+        sentences.append(f"Nothing looked at was shown not to be enough, down to {_place_text(along, answer.points[0].place)}.")
     between = answer.points[answer.points.index(missed) + 1 if missed else 0 : answer.points.index(reached) if reached else 0]
     if between:
-        said.append(f"Undecided: {', '.join(_place_text(along, point.place) for point in between)}.")
-    said.append(f"All of this holds together with {percent(answer.confidence)} confidence.")
-    return " ".join(said)
+        sentences.append(f"Undecided: {', '.join(_place_text(along, point.place) for point in between)}.")
+    sentences.append(f"All of this holds together with {percent(answer.confidence)} confidence.")
+    return " ".join(sentences)
 
 
 def _count(point: GridPoint) -> str:
@@ -148,8 +148,8 @@ def search_chart(answer: SearchAnswer, along: Along, summary: str, risk: AtRisk)
         place = answer.reached.place
         enough = f" <b>{_place_text(along, place)}</b>"
         level_line(figure, x=place, words=enough, look=line(GREEN, 2), annotation_position="bottom right")
-    asked = f"asked: {percent(answer.reliability)}"
-    level_line(figure, y=100 * answer.reliability, words=asked, annotation_position="top left")
+    goal_text = f"asked: {percent(answer.reliability)}"
+    level_line(figure, y=100 * answer.reliability, words=goal_text, annotation_position="top left")
 
     def rows() -> Rows:
         return [
@@ -195,34 +195,38 @@ def held_fixed_text(request: FitRequest, along: Along | None, unit: Unit) -> str
     return ", ".join([request.spec.title, *(words for name, words in fixed.items() if name != along)])
 
 
-def consequences_chart(found: Consequences, *, cursor: float, candidates: int, above: float, unit: Unit = ROW) -> Chart:
+def consequences_chart(
+    consequences: Consequences, *, cursor: float, candidates: int, threshold: float, unit: Unit = ROW
+) -> Chart:
     """Accuracy, guesses right and poisoned rows over one epsilon axis, with one cursor through all three."""
-    whose = f"{unit.words} used or not" if candidates == FAIR else f"who of {candidates:,} people"
+    question = f"{unit.words} used or not" if candidates == FAIR else f"who of {candidates:,} people"
     titles = (
         "Test accuracy (held-out rows), %",
-        f"Right guesses of 100, {whose}",
-        f"Poisoned {found.found[0].certificate.unit}s it withstands",
+        f"Right guesses of 100, {question}",
+        f"Poisoned {consequences.found[0].certificate.unit}s it withstands",
     )
     figure = panels(3, 620, top=32, spacing=0.09, subplot_titles=titles, layout={"hovermode": "closest", "showlegend": False})
-    x = [item.epsilon for item in found.found]
-    low, middle, high = ([100 * item.accuracy(q) for item in found.found] for q in (TAIL, 0.5, 1 - TAIL))
+    x = [item.epsilon for item in consequences.found]
+    low, middle, high = ([100 * item.accuracy(q) for item in consequences.found] for q in (TAIL, 0.5, 1 - TAIL))
     figure.add_scatter(**band(x, low, high, BLUE), row=1, col=1)
-    guesses = [100 * item.right_guesses(candidates) for item in found.found]
-    withstands = [item.protected(above) for item in found.found]
+    guesses = [100 * item.right_guesses(candidates) for item in consequences.found]
+    withstands = [item.protected(threshold) for item in consequences.found]
     for row, y, colour, words in (
         (1, middle, BLUE, "median %{y:.1f}%"),
         (2, guesses, PINK, "%{y:.3g} of 100"),
-        (3, withstands, GREEN, f"%{{y}} {found.found[0].certificate.unit}s"),
+        (3, withstands, GREEN, f"%{{y}} {consequences.found[0].certificate.unit}s"),
     ):
         style = {"mode": "lines+markers", "line": line(colour), "marker": {"size": 6, "color": colour}}
         figure.add_scatter(x=x, y=y, **style | {"hovertemplate": f"ε = %{{x:.3g}}: {words}<extra></extra>"}, row=row, col=1)
-    for row, level in ((1, 100 * found.majority), (2, 100 / candidates)):
+    for row, level in ((1, 100 * consequences.majority), (2, 100 / candidates)):
         level_line(figure, y=level, row=row, col=1)
     level_line(figure, x=cursor, look=line(ORANGE))
     figure.update_xaxes(**_grid_axis("epsilon", x)).update_xaxes(title=_axis_title("epsilon", unit), row=3, col=1)
     figure.update_yaxes(zeroline=False).update_yaxes(rangemode="tozero", row=3, col=1)
     figure.update_annotations(x=0, xanchor="left", font={"size": 14}, selector={"yanchor": "bottom"})
-    said = consequence_sentences(found.at(cursor), found, candidates=candidates, above=above, unit=unit)
+    sentences = consequence_sentences(
+        consequences.at(cursor), consequences, candidates=candidates, threshold=threshold, unit=unit
+    )
 
     def rows() -> Rows:
         return [
@@ -231,25 +235,25 @@ def consequences_chart(found: Consequences, *, cursor: float, candidates: int, a
                 "accuracy, 5%": f"{item.accuracy(TAIL):.1%}",
                 "median": f"{item.accuracy(0.5):.1%}",
                 "95%": f"{item.accuracy(1 - TAIL):.1%}",
-                **{f"right guesses of 100{who}": text for who, text in _guess_cells(item, candidates, unit)},
+                **{f"right guesses of 100{question_text}": text for question_text, text in _guess_cells(item, candidates, unit)},
                 f"poisoned {item.certificate.unit}s withstood": "none shown"
-                if (rows := item.protected(above)) is None
+                if (rows := item.protected(threshold)) is None
                 else f"{rows:,}",
             }
-            for item in found.found
+            for item in consequences.found
         ]
 
-    return Chart(figure, " ".join(said), rows)
+    return Chart(figure, " ".join(sentences), rows)
 
 
 def consequence_sentences(
-    item: Consequence, found: Consequences, *, candidates: int, above: float, unit: Unit = ROW
+    item: Consequence, consequences: Consequences, *, candidates: int, threshold: float, unit: Unit = ROW
 ) -> tuple[str, str, str]:
     """Accuracy, risk and protection at one epsilon, a sentence each."""
     low, middle, high = (percent(round(item.accuracy(q), 3)) for q in (TAIL, 0.5, 1 - TAIL))
     right = f"The middle tree is right on {middle} of the held-out rows, nine of ten on {low} to {high}."
-    guess = f" Always guessing the most frequent class: {percent(round(found.majority, 3))}."
-    return right + guess, _risk_sentence(item, candidates, unit), _poison_sentence(item, found, above)
+    guess = f" Always guessing the most frequent class: {percent(round(consequences.majority, 3))}."
+    return right + guess, _risk_sentence(item, candidates, unit), _poison_sentence(item, consequences, threshold)
 
 
 def _risk_sentence(item: Consequence, candidates: int, unit: Unit) -> str:
@@ -257,23 +261,24 @@ def _risk_sentence(item: Consequence, candidates: int, unit: Unit) -> str:
     if not item.is_proved:
         return f"No ε is proved for this algorithm, so nothing limits what may be learned about {unit.words}."
     right = _bound_text(100 * item.right_guesses(candidates))
-    what = f"whether {unit.words} was used" if candidates == FAIR else f"which of {candidates:,} people was left out"
+    question = f"whether {unit.words} was used" if candidates == FAIR else f"which of {candidates:,} people was left out"
     return (
-        f"Of 100 guesses {what}, what this algorithm does allows at most {right} to be right; without "
+        f"Of 100 guesses {question}, what this algorithm does allows at most {right} to be right; without "
         f"the tree, {number_text(100 / candidates)}."
     )
 
 
-def _poison_sentence(item: Consequence, found: Consequences, above: float) -> str:
+def _poison_sentence(item: Consequence, consequences: Consequences, threshold: float) -> str:
     if item.certificate.reason:
         return f"No protection is proved. {item.certificate.reason}"
-    rows, unit = item.protected(above), item.certificate.unit
+    rows, unit = item.protected(threshold), item.certificate.unit
     if rows is None:
-        return f"No protection is shown: even without poison its mean accuracy is not shown to exceed {percent(round(above, 3))}."
-    share = rows / max(1, found.n_train)
+        level = percent(round(threshold, 3))
+        return f"No protection is shown: even without poison its mean accuracy is not shown to exceed {level}."
+    share = rows / max(1, consequences.n_train)
     return (
-        f"{counted(rows, f'poisoned {unit}')} ({share:.2%} of {found.n_train:,}) cannot bring its mean accuracy down to "
-        f"{percent(round(above, 3))}. Added or removed {unit}s count one, changed {unit}s two."
+        f"{counted(rows, f'poisoned {unit}')} ({share:.2%} of {consequences.n_train:,}) cannot bring its mean accuracy down to "
+        f"{percent(round(threshold, 3))}. Added or removed {unit}s count one, changed {unit}s two."
     )
 
 
@@ -293,24 +298,24 @@ def _bound_text(hundredths: float) -> str:
 LONG = 0.25
 
 
-def expected_headline(found: Sequence[Expected], common: str) -> str:
+def expected_headline(outcomes: Sequence[Expected], common: str) -> str:
     """From which strength of the signal on a tree is usually better than always saying one class."""
-    always = f"always {common!r} ({found[0].always:.0%} right)"
-    worse = [one.strength for one in found if one.better < USUALLY]
+    always = f"always {common!r} ({outcomes[0].always:.0%} right)"
+    worse = [outcome.strength for outcome in outcomes if outcome.better < USUALLY]
     if not worse:
         return f"Better than {always}, even if features say little."
-    if len(worse) == len(found):
+    if len(worse) == len(outcomes):
         return f"Not reliably better than {always}, even if features say much."
     return f"If features say {' or '.join(worse)}, not reliably better than {always}."
 
 
-def expected_chart(found: Sequence[Expected], common: str, rare: str) -> Chart:
+def expected_chart(outcomes: Sequence[Expected], common: str, rare: str) -> Chart:
     """Two bars per strength: rows that are right and rows of the rarer class that are found; dashed: always the other class."""
     axis = {"range": [0, 1.12], "tickformat": ".0%", "tickvals": [0, 0.25, 0.5, 0.75, 1], "fixedrange": True}
     figure = chart(230, top=36, legend=LEGEND_ABOVE, barmode="group", bargap=0.3, xaxis=axis, yaxis=NAMES | {"fixedrange": True})
-    names = [f"features say {one.strength}" for one in found]
-    right = (f"rows that are right; dashed: always {common}", [one.accuracy for one in found], hatched_bar(BLUE))
-    caught = (f"{rare} that are found", [one.found for one in found], hatched_bar(TEAL, "/"))
+    names = [f"features say {outcome.strength}" for outcome in outcomes]
+    right = (f"rows that are right; dashed: always {common}", [outcome.accuracy for outcome in outcomes], hatched_bar(BLUE))
+    caught = (f"{rare} that are found", [outcome.found for outcome in outcomes], hatched_bar(TEAL, "/"))
     for name, shares, style in (right, caught):
         words = {
             "text": [f"{share:.0%}" for share in shares],
@@ -320,20 +325,20 @@ def expected_chart(found: Sequence[Expected], common: str, rare: str) -> Chart:
         }
         sides = ["inside" if share > LONG else "outside" for share in shares]  # where the dashed line never is
         figure.add_bar(x=shares, y=names, name=name, orientation="h", marker=style, textposition=sides, **words)
-    level_line(figure, x=found[0].always, look=line(NEUTRAL, 1.5, "dash"))
-    return Chart(figure, " ".join(expected_sentence(one, common, rare) for one in found))
+    level_line(figure, x=outcomes[0].always, look=line(NEUTRAL, 1.5, "dash"))
+    return Chart(figure, " ".join(expected_sentence(outcome, common, rare) for outcome in outcomes))
 
 
-def expected_sentence(found: Expected, common: str, rare: str) -> str:
+def expected_sentence(outcome: Expected, common: str, rare: str) -> str:
     """As in "If features say little, no better than always 'repaid' (76% right)."."""
     always = f"always {common!r}"
-    if found.better <= RARELY:
-        return f"If features say {found.strength}, no better than {always} ({found.always:.0%} right)."
-    unsure = "" if found.better >= USUALLY else f" Only {found.better:.0%} of the trees do better than {always}."
-    right = f"right for {found.accuracy:.0%} of the rows, {always} for {found.always:.0%}"
-    return f"If features say {found.strength}, {right}; it finds {100 * found.found:.0f} of 100 {rare!r}.{unsure}"
+    if outcome.better <= RARELY:
+        return f"If features say {outcome.strength}, no better than {always} ({outcome.always:.0%} right)."
+    unsure = "" if outcome.better >= USUALLY else f" Only {outcome.better:.0%} of the trees do better than {always}."
+    right = f"right for {outcome.accuracy:.0%} of the rows, {always} for {outcome.always:.0%}"
+    return f"If features say {outcome.strength}, {right}; it finds {100 * outcome.found:.0f} of 100 {rare!r}.{unsure}"
 
 
-def is_worth_it(found: Sequence[Expected]) -> bool:
+def is_worth_it(outcomes: Sequence[Expected]) -> bool:
     """Whether a tree usually beats always saying one class where features say something."""
-    return found[1].better >= USUALLY
+    return outcomes[1].better >= USUALLY

@@ -57,10 +57,10 @@ class Certified:
         """Title and epsilon."""
         return self.title if self.epsilon is None else f"{self.title}, ε = {number_text(self.epsilon)}"
 
-    def published_rows(self, above: float) -> int | None:
+    def published_rows(self, level: float) -> int | None:
         """The most rows with which the published bound stays above an accuracy; None when none does."""
         published = self.table.published
-        return most_rows(published, above, self.table.n_train) if published(0) > above else None
+        return most_rows(published, level, self.table.n_train) if published(0) > level else None
 
     def share(self, rows: int) -> float:
         """Rows as a share of the training rows."""
@@ -84,48 +84,49 @@ _ATTACK_SYMBOLS = ("circle", "diamond", "square", "triangle-up")
 
 
 def guarantee_chart(
-    curves: Sequence[Certified], *, up_to: float, wanted: float | None = None, attacks: pd.DataFrame | None = None
+    curves: Sequence[Certified], *, up_to: float, threshold: float | None = None, attacks: pd.DataFrame | None = None
 ) -> Chart:
     """Guaranteed accuracy from 0 to `up_to` (a share of the training rows) poisoned rows.
 
-    `wanted` is the accuracy to stay above, None for that of the majority class; `attacks` come from `attack_curve`, one or more.
+    `threshold` is the accuracy to stay above, None for that of the majority class; `attacks` come from `attack_curve`, one or
+    more.
     """
-    what = curves[0].table.unit
-    measured = [None if attacks is None else _attack_rows(item, attacks) for item in curves]
-    lows = [curves[0].table.majority - BELOW, *([] if wanted is None else [wanted - 0.05])]
-    highs = [item.table.accuracy for item in curves] + ([] if wanted is None else [wanted])
-    for frame in measured:
+    unit = curves[0].table.unit
+    frames = [None if attacks is None else _attack_rows(item, attacks) for item in curves]
+    lows = [curves[0].table.majority - BELOW, *([] if threshold is None else [threshold - 0.05])]
+    highs = [item.table.accuracy for item in curves] + ([] if threshold is None else [threshold])
+    for frame in frames:
         lows += [] if frame is None else list(frame.low - 0.03)
         highs += [] if frame is None else list(frame.high)
     bottom, top = max(0.0, min(lows)), min(1.0, max(highs) + 0.03)
     up = {"title": "mean accuracy, at least", "tickformat": ".0%", "range": [bottom, top], "zeroline": False}
     end = max(item.table.n_train for item in curves) * up_to
-    ticks = {"tickformat": ",d", "title": f"poisoned {what}s (a changed {what} counts as two)"} | (
+    ticks = {"tickformat": ",d", "title": f"poisoned {unit}s (a changed {unit} counts as two)"} | (
         {"dtick": 1} if end < FEW else {}
     )
     across = {"zeroline": False, "range": [-0.015 * end, max(1e-9, 1.015 * end)]} | ticks
     figure = chart(600 + 22 * len(curves), legend=LEGEND_BELOW, hovermode="closest", xaxis=across, yaxis=up)
     styles = _lines(curves)
     for item, style in zip(curves, styles, strict=True):
-        _add(figure, item, up_to, style, wanted)
-    for item, style, frame in zip(curves, styles, measured, strict=True):
+        _add(figure, item, up_to, style, threshold)
+    for item, style, frame in zip(curves, styles, frames, strict=True):
         if frame is not None:
             _add_attacks(figure, item, frame, style["color"])
     majority = curves[0].table.majority
     area = {"line": {"width": 0}, "fillcolor": translucent(NEUTRAL, 0.16), "layer": "below"}
     figure.add_hrect(bottom, majority, **area)  # what is worth nothing
-    level, words = (majority, "majority class") if wanted is None else (wanted, "stay above")
+    level, words = (majority, "majority class") if threshold is None else (threshold, "stay above")
     level_line(figure, y=level, words=f"{words} {level:.1%}")
-    each = ". ".join(f"{full_name(item)}: {verdict_text(item, wanted).split('. ')[0]}" for item in curves)
-    said = f"Guaranteed mean accuracy against poisoned {what}s. {each}."
-    return Chart(figure, said, partial(guarantee_rows, curves, up_to))
+    verdicts = ". ".join(f"{full_name(item)}: {verdict_text(item, threshold).split('. ')[0]}" for item in curves)
+    summary = f"Guaranteed mean accuracy against poisoned {unit}s. {verdicts}."
+    return Chart(figure, summary, partial(guarantee_rows, curves, up_to))
 
 
 def _lines(curves: Sequence[Certified]) -> list[Style]:
     """The line of each curve: its hue by epsilon, its dash by learner; what is refused is grey."""
-    proved = [item for item in curves if item.kind == "proved"]
-    epsilons = sorted({item.epsilon for item in proved}, key=lambda epsilon: epsilon or 0.0)
-    learners = list(dict.fromkeys(item.table.learner for item in proved))
+    proved_curves = [item for item in curves if item.kind == "proved"]
+    epsilons = sorted({item.epsilon for item in proved_curves}, key=lambda epsilon: epsilon or 0.0)
+    learners = list(dict.fromkeys(item.table.learner for item in proved_curves))
     return [
         line(
             SERIES[epsilons.index(item.epsilon) % len(SERIES)],
@@ -138,7 +139,7 @@ def _lines(curves: Sequence[Certified]) -> list[Style]:
     ]
 
 
-def _add(figure: Figure, item: Certified, up_to: float, style: Style, wanted: float | None) -> None:
+def _add(figure: Figure, item: Certified, up_to: float, style: Style, threshold: float | None) -> None:
     """A curve, and a ring where what is proved falls to the line to stay above; the legend says with how many rows."""
     table, name, rows = item.table, item.name, np.array(curve_rows(item.table.n_train, up_to))
     shares = rows / max(1, table.n_train)
@@ -150,7 +151,7 @@ def _add(figure: Figure, item: Certified, up_to: float, style: Style, wanted: fl
         "mode": "lines",
         "customdata": np.column_stack((rows, shares, low, tight, published)),
     }
-    withstood = table.protected_rows(wanted)
+    withstood = table.protected_rows(threshold)
     up_to_rows = "" if withstood is None else f", up to {counted(withstood, table.unit)}"
     sure = f"proved with {1 - table.beta:.0%} confidence: %{{customdata[2]:.1%}}, estimate %{{customdata[3]:.1%}}"
     hover = {
@@ -180,7 +181,7 @@ def _add(figure: Figure, item: Certified, up_to: float, style: Style, wanted: fl
             point = {"mode": "markers", "marker": marker(NEUTRAL, "circle-open", 11), "hovertemplate": alone}
             figure.add_scatter(x=[0], y=[table.accuracy], name=f"{item.title}: no guarantee", **point)
     if withstood is not None and item.share(withstood) <= up_to:
-        level = table.majority if wanted is None else wanted
+        level = table.majority if threshold is None else threshold
         ring = {"mode": "markers", "marker": marker(style["color"], "circle-open", 11, 3), "cliponaxis": False}
         figure.add_scatter(x=[withstood], y=[level], name="crossing", legendgroup=name, **ring, **SILENT)
 
@@ -189,19 +190,21 @@ def _add_attacks(figure: Figure, item: Certified, attacks: pd.DataFrame, colour:
     symbols = dict(zip(ATTACKS, _ATTACK_SYMBOLS, strict=False))
     for attack, frame in attacks.groupby("attack", sort=False):
         title = ATTACKS[str(attack)].title
-        what = item.table.unit
-        said = [f"{k:,} poisoned {what}s<br>measured {m:.1%}" for k, m in zip(frame.poisoned_rows, frame.accuracy, strict=True)]
+        unit = item.table.unit
+        hover_texts = [
+            f"{k:,} poisoned {unit}s<br>measured {m:.1%}" for k, m in zip(frame.poisoned_rows, frame.accuracy, strict=True)
+        ]
         dots = {"symbol": symbols[str(attack)], "size": 9, "color": colour, "line": {"color": WHITE, "width": 1}}
         spread = limits(frame.high - frame.accuracy, frame.accuracy - frame.low, colour, thickness=1.2, width=4)
         look = {"error_y": spread, "name": f"{item.name}: {title.lower()}", "mode": "markers", "marker": dots}
         hover = f"<b>{item.name}</b><br>{title}<br>%{{customdata}}<extra></extra>"
-        figure.add_scatter(x=frame.poisoned_rows, y=frame.accuracy, customdata=said, hovertemplate=hover, **look)
+        figure.add_scatter(x=frame.poisoned_rows, y=frame.accuracy, customdata=hover_texts, hovertemplate=hover, **look)
 
 
 def _attack_rows(certified: Certified, attacks: pd.DataFrame) -> pd.DataFrame:
     """The lines of measured attacks that are about this learner at this epsilon, counted as its table does."""
-    same = attacks.learner == certified.table.learner
-    curves = attacks[same if certified.epsilon is None else same & (attacks.epsilon == certified.epsilon)]
+    is_learner = attacks.learner == certified.table.learner
+    curves = attacks[is_learner if certified.epsilon is None else is_learner & (attacks.epsilon == certified.epsilon)]
     return curves.assign(poisoned_rows=-(-curves.poisoned_rows // certified.table.rows_per_person))
 
 
@@ -214,50 +217,54 @@ def _relation(item: Certified) -> str:
     return f"add/remove one {item.table.unit}"
 
 
-def _level_text(curves: Sequence[Certified], wanted: float | None) -> str:
+def _level_text(curves: Sequence[Certified], threshold: float | None) -> str:
     """What accuracy is to stay above."""
-    return f"the majority class, {curves[0].table.majority:.1%}" if wanted is None else f"the {wanted:.1%} you asked for"
+    return f"the majority class, {curves[0].table.majority:.1%}" if threshold is None else f"the {threshold:.1%} you asked for"
 
 
-def headline(curves: Sequence[Certified], wanted: float | None) -> str:
+def headline(curves: Sequence[Certified], threshold: float | None) -> str:
     """The most poisoned rows that a private learner is proved to withstand, else the most by vote, in one sentence."""
-    ranked = [(item.kind == "proved", rows, item) for item in curves if (rows := item.table.protected_rows(wanted)) is not None]
+    ranked = [
+        (item.kind == "proved", rows, item) for item in curves if (rows := item.table.protected_rows(threshold)) is not None
+    ]
     if not ranked:
-        return f"No curve here is proved to stay above {_level_text(curves, wanted)}, even without poison."
+        return f"No curve here is proved to stay above {_level_text(curves, threshold)}, even without poison."
     *_, best = max(ranked, key=lambda entry: entry[:2])
-    said = f"{full_name(best)} {_protects_text(best, wanted)}: its mean accuracy stays above {_level_text(curves, wanted)}"
+    sentence = (
+        f"{full_name(best)} {_protects_text(best, threshold)}: its mean accuracy stays above {_level_text(curves, threshold)}"
+    )
     sure = f", with {1 - best.table.beta:.0%} confidence" if is_noisy(best) else ""
-    return f"{said}{sure}."
+    return f"{sentence}{sure}."
 
 
-def _protects_text(item: Certified, wanted: float | None) -> str:
+def _protects_text(item: Certified, threshold: float | None) -> str:
     """As in "withstands up to 12 poisoned rows of 16,000 (0.07%)"."""
-    rows = item.table.protected_rows(wanted) or 0
+    rows = item.table.protected_rows(threshold) or 0
     most = counted(rows, f"poisoned {item.table.unit}")
     return f"withstands up to {most} of {item.table.n_train:,} ({100 * item.share(rows):.2g}%)"
 
 
-def verdict_text(item: Certified, wanted: float | None) -> str:
+def verdict_text(item: Certified, threshold: float | None) -> str:
     """What is proved about one curve, next to what was published; without the name."""
     table = item.table
     if table.reason:
         return f"no guarantee. {table.reason}"
-    if table.protected_rows(wanted) is None:
-        shown = f"{table.low(0):.1%}" if is_noisy(item) else f"{table.accuracy:.1%}"
-        above = table.majority if wanted is None else wanted
-        return f"no protection shown: without poison {shown} is certain, which is not above {above:.1%}"
+    if table.protected_rows(threshold) is None:
+        accuracy = f"{table.low(0):.1%}" if is_noisy(item) else f"{table.accuracy:.1%}"
+        level = table.majority if threshold is None else threshold
+        return f"no protection shown: without poison {accuracy} is certain, which is not above {level:.1%}"
     published = ""
     if is_noisy(item):
-        rows = item.published_rows(table.majority if wanted is None else wanted)
+        rows = item.published_rows(table.majority if threshold is None else threshold)
         published = "; by the published bound none" if rows is None else f"; by the published bound {rows:,}"
-    return f"{_protects_text(item, wanted)}{published}"
+    return f"{_protects_text(item, threshold)}{published}"
 
 
-def struck_text(item: Certified, wanted: float | None) -> str:
+def struck_text(item: Certified, threshold: float | None) -> str:
     """What a refused publication would have promised; empty where nothing was."""
     if item.kind != "refused":
         return ""
-    rows = item.published_rows(item.table.majority if wanted is None else wanted)
+    rows = item.published_rows(item.table.majority if threshold is None else threshold)
     return "" if rows is None else f"published: up to {rows:,} poisoned {item.table.unit}s"
 
 
@@ -313,19 +320,19 @@ def attacked_sentence(attacks: pd.DataFrame, unit: Unit = ROW) -> str:
     `attacks` has the columns attack, learner, epsilon, poisoned_rows, n_draws, accuracy, and its limits low and high.
     """
     private = attacks[[get_learner(str(name)).spends_epsilon for name in attacks.learner]]
-    ours, others = private[private.learner == DEFAULT], private[private.learner != DEFAULT]
-    both = ours.merge(others, on=["attack", "epsilon", "poisoned_rows"], suffixes=("", "_other"))
-    behind = both.accuracy_other - both.accuracy
-    if not len(both) or behind.max() < LEAST:
+    ours, rivals = private[private.learner == DEFAULT], private[private.learner != DEFAULT]
+    pairs = ours.merge(rivals, on=["attack", "epsilon", "poisoned_rows"], suffixes=("", "_other"))
+    behind = pairs.accuracy_other - pairs.accuracy
+    if not len(pairs) or behind.max() < LEAST:
         return ""
-    worst = both.loc[behind.idxmax()]
+    worst = pairs.loc[behind.idxmax()]
     are_apart = worst.high < worst.low_other
     draws = int(min(worst.n_draws, worst.n_draws_other))
     sure = "the 95% limits do not overlap" if are_apart else f"from {draws} draws each, and the 95% limits overlap"
-    other = get_learner(str(worst.learner_other)).title
+    rival = get_learner(str(worst.learner_other)).title
     at = f"{bare_text(PrivacyLoss(float(worst.epsilon)))} ({unit.neighbours})"
     return (
         f"{get_learner(DEFAULT).title} is the weaker one here. At {at} with "
         f'{counted(int(worst.poisoned_rows), "poisoned row")} under the attack "{ATTACKS[str(worst.attack)].title}" it keeps '
-        f"{worst.accuracy:.1%} accuracy, {other} {worst.accuracy_other:.1%}; {sure}."
+        f"{worst.accuracy:.1%} accuracy, {rival} {worst.accuracy_other:.1%}; {sure}."
     )

@@ -53,7 +53,7 @@ STRENGTHS = (Expected("little", 0.3, 0.76, 0.76, 0.02, 0.0, 40), Expected("much"
 
 
 def panels(found: Consequences, cursor: float = 1.0, unit: Unit = ROW) -> Chart:
-    return drawn.consequences_chart(found, cursor=cursor, candidates=2, above=found.majority, unit=unit)
+    return drawn.consequences_chart(found, cursor=cursor, candidates=2, threshold=found.majority, unit=unit)
 
 
 REVIEWED = {
@@ -93,7 +93,7 @@ def test_limits_and_the_answer_are_those_that_were_found():
 
 
 def sentences(found: Consequences, unit: Unit = ROW, candidates: int = 2) -> tuple[str, str, str]:
-    return drawn.consequence_sentences(found.at(1.0), found, candidates=candidates, above=found.majority, unit=unit)
+    return drawn.consequence_sentences(found.at(1.0), found, candidates=candidates, threshold=found.majority, unit=unit)
 
 
 def test_the_words_of_three_panels_carry_the_numbers_of_one_epsilon_of_a_row_and_of_a_person():

@@ -38,7 +38,7 @@ def attacked(ours: float, other: float, *, learner: str = SECOND, epsilon: float
 HOPELESS = certified(draws=DRAWS - 0.2)
 REVIEWED = {
     "all": lambda: guarantee_chart(ALL, up_to=0.005),
-    "wanted": lambda: guarantee_chart([PROVED], up_to=0.003, wanted=0.77, attacks=ATTACKS),
+    "wanted": lambda: guarantee_chart([PROVED], up_to=0.003, threshold=0.77, attacks=ATTACKS),
     "few-rows": lambda: guarantee_chart([certified(n_train=50)], up_to=0.1),
     "words": lambda: [
         *(headline(*given) for given in ((ALL, None), ([voted(), REFUSED], None), ([REFUSED, SILENT], None), (ALL, 0.99))),
@@ -81,7 +81,7 @@ def test_a_ring_stands_where_the_proof_ends_and_the_legend_says_how_many_rows():
     assert [ring.x[0] for ring in rings] == withstood
     assert [ring.y[0] for ring in rings] == [PROVED.table.majority, voted().table.majority]
     assert [int(trace.name.rpartition("up to ")[2].split()[0]) for trace in lines(figure, ", up to ")] == withstood
-    assert not lines(drawn(PROVED, wanted=0.99), "crossing")
+    assert not lines(drawn(PROVED, threshold=0.99), "crossing")
     assert not lines(drawn(PROVED, up_to=0.001), "crossing")
 
 

@@ -570,6 +570,25 @@ def test_a_column_the_table_lacks_is_an_error_in_sqlite_and_not_a_text():
         base.execute(content)
 
 
+@pytest.mark.filterwarnings("ignore::dpviz.errors.DpvizWarning")
+def test_cells_that_sqlite_stores_as_text_are_answered_as_by_predict():
+    """As its import of a file leaves them. More kinds of cells, databases and columns: `test_sql_in_databases.py`."""
+    count = NumericFeature("count", 0, 2_000, missing_as=1_000, missing_codes=("999",))
+    group = CategoricalFeature("group", ("1", "042", "true", "low"), unknown_as="low")
+    leaves = Branch(SubsetRule(1, (0, 1)), Leaf(0), Leaf(1)), Branch(SubsetRule(1, (2,)), Leaf(2), Leaf(3))
+    tree = Tree(Schema((count, group), ClassTarget("y", ("a", "b", "c", "d"))), Branch(ThresholdRule(0, 874.5), *leaves))
+    counts = ("874", "1311", "874.5", " 9 ", "80,25", "1e3", "+7", "0999", "999", "", "NA", "many", "9000")
+    groups = ("1", "1.0", "01", "042", "42", "True", "FALSE", "low ", "LOW", "NA")
+    cells = [(number, name) for number in counts for name in groups]
+    base = sqlite3.connect(":memory:")
+    base.execute(f'CREATE TABLE {TABLE} ("count" TEXT, "group" TEXT)')
+    base.executemany(f"INSERT INTO {TABLE} VALUES (?, ?)", cells)
+    rows = DataFrame(cells, columns=["count", "group"])
+    found = [label for label, *_ in base.execute(str(TARGETS["sqlite"].write(exportable_of(tree))))]
+    assert found == answers(tree, rows).tolist()
+    assert {*found} >= {"a", "b", "c", "d", None}
+
+
 # --- the programs that exports are made for read them: a name from a file is a text there, and nothing else
 
 #: Names into which all pieces of syntax are put.

@@ -32,30 +32,30 @@ _STYLES = {
 }
 
 
-def spent_segments(balance: Balance, asked: PrivacyLoss | None) -> list[tuple[str, float]]:
+def spent_segments(balance: Balance, request: PrivacyLoss | None) -> list[tuple[str, float]]:
     """(what, epsilon) along the bar: released, interrupted, the release in question, and what of it lies over the cap."""
     by_state = {state: total(e.loss for e in balance.releases if e.state is state).epsilon for state in State}
     segments = [("released", by_state[State.RELEASED]), ("interrupted", by_state[State.STARTED])]
-    if asked is not None and asked.is_finite:
-        within = min(asked.epsilon, balance.left.epsilon)
-        segments += [("this release", within), ("over the cap", asked.epsilon - within)]
-    return [(what, size) for what, size in segments if size > 0]
+    if request is not None and request.is_finite:
+        within = min(request.epsilon, balance.left.epsilon)
+        segments += [("this release", within), ("over the cap", request.epsilon - within)]
+    return [(name, size) for name, size in segments if size > 0]
 
 
-def spent_chart(balance: Balance, asked: PrivacyLoss | None) -> Chart:
+def spent_chart(balance: Balance, request: PrivacyLoss | None) -> Chart:
     """One bar from 0 to the cap, which is a line, in epsilons of the unit."""
-    unit, segments = balance.data_set.protects, spent_segments(balance, asked)
+    unit, segments = balance.data_set.protects, spent_segments(balance, request)
     cap, title = balance.data_set.epsilon_cap, f"ε ({escape(unit.neighbours)})"
     end = 1.02 * max(cap, sum(size for _, size in segments))
     across = {"range": [0, end], "title": title, "zeroline": False}
     down, legend = {"visible": False, "fixedrange": True}, LEGEND_ABOVE | {"y": 1.4, "traceorder": "normal"}
     figure = chart(190, top=64, barmode="stack", legend=legend, showlegend=True, xaxis=across, yaxis=down)
-    for what, size in segments:
-        bar = {"orientation": "h", "width": 0.5, "marker": _STYLES[what]}
-        hover = f"{what}: ε = {number_text(size)}<extra></extra>"
-        figure.add_bar(x=[size], y=[""], name=what, hovertemplate=hover, **bar)
-    above = {"xanchor": "right", "yanchor": "bottom", "y": 1.0, "xshift": 4}
-    level_line(figure, x=cap, words=f"cap {number_text(cap)}", look=line(LIGHT.edge, 3), annotation=above)
+    for name, size in segments:
+        bar = {"orientation": "h", "width": 0.5, "marker": _STYLES[name]}
+        hover = f"{name}: ε = {number_text(size)}<extra></extra>"
+        figure.add_bar(x=[size], y=[""], name=name, hovertemplate=hover, **bar)
+    label_place = {"xanchor": "right", "yanchor": "bottom", "y": 1.0, "xshift": 4}
+    level_line(figure, x=cap, words=f"cap {number_text(cap)}", look=line(LIGHT.edge, 3), annotation=label_place)
     return Chart(figure, spent_sentence(balance))
 
 
@@ -64,22 +64,26 @@ def spent_sentence(balance: Balance) -> str:
     spent, count, cap = balance.spent, len(balance.releases), balance.data_set.epsilon_cap
     if not count:
         return f"Nothing was released yet: all of {bare_text(PrivacyLoss(cap))} is left."
-    above = " It is above the cap." if spent.epsilon > cap else ""
-    paid = f"Permanently spent by {counted(count, 'release')}: {bare_text(spent)}"
-    return f"{paid}. Left: ε = {number_text(balance.left.epsilon)} of {number_text(cap)}.{above}"
+    warning = " It is above the cap." if spent.epsilon > cap else ""
+    total = f"Permanently spent by {counted(count, 'release')}: {bare_text(spent)}"
+    return f"{total}. Left: ε = {number_text(balance.left.epsilon)} of {number_text(cap)}.{warning}"
 
 
 def composed_sentence(balance: Balance) -> str:
     """What all releases tell by what was run, and when that account holds; empty for fewer than two."""
     unit = balance.data_set.protects
-    found = composed(balance.releases, unit.rows)
-    if found is None:
+    composition = composed(balance.releases, unit.rows)
+    if composition is None:
         return ""
-    loss = f"{loss_text(found.loss, unit)}. " if found.loss.is_finite else ""
-    gone = f" Files of {counted(found.n_unread, 'release')} are gone; they count as any algorithm." if found.n_unread else ""
+    loss = f"{loss_text(composition.loss, unit)}. " if composition.loss.is_finite else ""
+    files_gone = (
+        f" Files of {counted(composition.n_unread, 'release')} are gone; they count as any algorithm."
+        if composition.n_unread
+        else ""
+    )
     return (
-        f"Composed from the steps that were run: {loss}{odds_text(balance.spent, unit, found.risk)} This holds if no release "
-        f"was chosen by the results of earlier ones. The cap counts the sum, which always holds.{gone}"
+        f"Composed from the steps that were run: {loss}{odds_text(balance.spent, unit, composition.risk)} This holds if no "
+        f"release was chosen by the results of earlier ones. The cap counts the sum, which always holds.{files_gone}"
     )
 
 
@@ -89,14 +93,14 @@ def odds_rows(balance: Balance, this: PrivacyLoss | None, risk: Risk | None = No
     `risk` is that of this release. Several releases have the bound for any algorithms: whoever makes one has seen those before,
     and their epsilons add up even so. `is_booked`: this release is one of those of the balance.
     """
-    asked = [this] if this and not is_booked else []
-    together, is_one = balance.with_one_more(asked), len([*balance.releases, *asked]) == 1
+    requests = [this] if this and not is_booked else []
+    together, is_one = balance.with_one_more(requests), len([*balance.releases, *requests]) == 1
     alone = this or PrivacyLoss(0.0)
     losses = {"by this release alone": (alone, risk), "by all releases together": (together, risk if is_one else None)}
     unit = balance.data_set.protects
     times = {name: times_text(right_guesses(loss, unit, of)) for name, (loss, of) in losses.items()}
-    said = {name: f"at most {number}" if number.isdigit() else number for name, number in times.items()}
-    return [{"what is promised": f"{capital(unit.described)}: right guesses of 100, in or out"} | said]
+    cells = {name: f"at most {number}" if number.isdigit() else number for name, number in times.items()}
+    return [{"what is promised": f"{capital(unit.described)}: right guesses of 100, in or out"} | cells]
 
 
 def moment(at: str) -> str:
@@ -111,12 +115,12 @@ def algorithms(names: str) -> str:
 
 def settings_in_words(learner: str, settings: Mapping[str, Any]) -> str:
     """As in "automatic depth, at most 8" or "depth 4, never stop early"; epsilon stands beside it."""
-    known = controls_of(registry()[learner].Params) if learner in registry() else {}
+    controls = controls_of(registry()[learner].Params) if learner in registry() else {}
     depth, most = settings.get("depth"), settings.get("max_depth")
     words = [f"automatic depth, at most {most}"] if depth == "auto" else [f"depth {depth}"] if depth else []
-    others = {name: value for name, value in settings.items() if name not in ("epsilon", "depth", "max_depth")}
-    for name, value in others.items():
-        label = known[name].label.lower() if name in known else name
+    parameters = {name: value for name, value in settings.items() if name not in ("epsilon", "depth", "max_depth")}
+    for name, value in parameters.items():
+        label = controls[name].label.lower() if name in controls else name
         words.append(label if value is True else f"{label} {number_text(value) if isinstance(value, float) else value}")
     return ", ".join(words)
 
@@ -188,67 +192,67 @@ def checked_file(content: bytes, name: str, register: Register) -> CheckedFile:
     Raises DocumentError where it is no document of dpviz, or its steps do not add up to what it states; DpvizError where its
     learner is not known; RegisterError where the register cannot be used.
     """
-    result, found = with_our_verdict(result_from_json(content)), matched(register, content)
-    balance = None if found.record is None else register.balance(found.record.data_set)
-    return CheckedFile(name, found, result, result_verdict(result), balance, register.path)
+    result, match = with_our_verdict(result_from_json(content)), matched(register, content)
+    balance = None if match.record is None else register.balance(match.record.data_set)
+    return CheckedFile(name, match, result, result_verdict(result), balance, register.path)
 
 
-def title(found: CheckedFile) -> str:
+def title(file: CheckedFile) -> str:
     """What the file is, in a few words."""
-    return f"{get_learner(found.result.learner).title} · predicts {found.result.schema.target.name}"
+    return f"{get_learner(file.result.learner).title} · predicts {file.result.schema.target.name}"
 
 
-def place_sentence(found: CheckedFile) -> str:
+def place_sentence(file: CheckedFile) -> str:
     """Whether the register wrote this very file."""
-    entry = found.match.record
-    named = "" if entry is None else f"release number {entry.number} of {entry.data_set!r}"
-    match found.match.place:
+    entry = file.match.record
+    release_name = "" if entry is None else f"release number {entry.number} of {entry.data_set!r}"
+    match file.match.place:
         case Place.AS_RELEASED:
-            return f"In the register, as it was released: {named}, begun {moment(entry.started)} UTC." if entry else ""
+            return f"In the register, as it was released: {release_name}, begun {moment(entry.started)} UTC." if entry else ""
         case Place.CHANGED:
-            return f"Changed: it names {named}, but that release wrote another file. Rely on nothing it says."
+            return f"Changed: it names {release_name}, but that release wrote another file. Rely on nothing it says."
         case Place.LOST:
             return "It names this register, which has no such release: somebody made it up, or the register is an old copy."
         case Place.FOREIGN:
             return "It is of another register. Whether it is as it was released, only that one can tell."
         case Place.NO_REGISTER:
-            return f"There is no register at {found.register}. Whether it was released as it is, only a register can tell."
+            return f"There is no register at {file.register}. Whether it was released as it is, only a register can tell."
         case Place.UNRECORDED:
-            return UNRECORDED if found.result.released else str(found.result.not_released_because)
+            return UNRECORDED if file.result.released else str(file.result.not_released_because)
 
 
-def cost_sentences(found: CheckedFile) -> tuple[str, str]:
+def cost_sentences(file: CheckedFile) -> tuple[str, str]:
     """(what is guaranteed, what it costs one person). Of a file that was changed nothing is."""
-    said, entry, balance = found.verdict, found.match.record, found.balance
-    if found.match.place is Place.CHANGED and entry and balance:
+    verdict, entry, balance = file.verdict, file.match.record, file.balance
+    if file.match.place is Place.CHANGED and entry and balance:
         booked = loss_text(entry.loss, balance.data_set.protects)
         return "Not guaranteed, because the file was changed.", f"The release it names cost {booked}."
-    word = "" if found.is_as_released else "If its steps were taken as it says: "
-    return f"{word}{said.headline}.", said.odds
+    word = "" if file.is_as_released else "If its steps were taken as it says: "
+    return f"{word}{verdict.headline}.", verdict.odds
 
 
-def sentences(found: CheckedFile) -> list[tuple[str, str]]:
+def sentences(file: CheckedFile) -> list[tuple[str, str]]:
     """(name, sentence), the most important first."""
-    guaranteed, costs = cost_sentences(found)
-    ledger = found.result.ledger
-    steps = f"{capital(counted(len(ledger.rows()), 'step'))}, added up again: {loss_text(found.result.spent, found.result.unit)}."
-    told = [("Register", place_sentence(found)), ("Guarantee", guaranteed), ("Costs", costs), ("Steps", steps)]
-    return told if found.balance is None else [*told, ("In all", spent_sentence(found.balance))]
+    guaranteed, costs = cost_sentences(file)
+    ledger = file.result.ledger
+    steps = f"{capital(counted(len(ledger.rows()), 'step'))}, added up again: {loss_text(file.result.spent, file.result.unit)}."
+    rows = [("Register", place_sentence(file)), ("Guarantee", guaranteed), ("Costs", costs), ("Steps", steps)]
+    return rows if file.balance is None else [*rows, ("In all", spent_sentence(file.balance))]
 
 
-def values(found: CheckedFile) -> dict[str, Any]:
+def values(file: CheckedFile) -> dict[str, Any]:
     """The same as numbers, for JSON."""
-    row, unit, entry = found.result.ledger.guarantee, found.result.unit, found.match.record
-    person = found.result.spent
+    row, unit, entry = file.result.ledger.guarantee, file.result.unit, file.match.record
+    person = file.result.spent
     return {
-        "place": str(found.match.place),
-        "as_released": found.is_as_released,
+        "place": str(file.match.place),
+        "as_released": file.is_as_released,
         "release": None if entry is None else {"number": entry.number, "data_set": entry.data_set, "epsilon": entry.loss.epsilon},
-        "guaranteed": found.is_as_released and found.verdict.holds,
+        "guaranteed": file.is_as_released and file.verdict.holds,
         "row": {"epsilon": row.epsilon, "delta": row.delta} if row.is_finite else None,
         "person": {"unit": unit.words, "rows": unit.rows, "epsilon": person.epsilon, "delta": person.delta}
         if row.is_finite
         else None,
-        "right_guesses": found.verdict.right_guesses,
-        "steps": len(found.result.ledger.rows()),
+        "right_guesses": file.verdict.right_guesses,
+        "steps": len(file.result.ledger.rows()),
     }

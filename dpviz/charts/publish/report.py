@@ -56,9 +56,9 @@ class Signed:
 
 def report_html(source: ExportInput, signed: Signed | None = None) -> str:
     """`report.html`, filled in: page one, then the annexes. `signed`: what stands beside the signature line."""
-    statement, found = statement_of(source.document), source.verdict
+    statement, verdict = statement_of(source.document), source.verdict
     test = test_result_of(source.document, source.schema)
-    sentences = [] if test is None else result_sentences(test, found.unit)
+    sentences = [] if test is None else result_sentences(test, verdict.unit)
     learner = entry_text(source.document, "learner", "name")
     learner = registry()[learner].title if learner in registry() else "an unknown learner" if learner == "unknown" else learner
     how_sure = ["Nothing is known about how good this model is: it holds no private test result."]
@@ -67,26 +67,26 @@ def report_html(source: ExportInput, signed: Signed | None = None) -> str:
     worth = "" if test is None else beside_always(test)
     if test is not None and worth:  # in the colour of a warning where no test shows that it is better than always one class
         worth = f'<p class="worth{"" if is_better_than_always(test) else " open"}">{text(worth)}</p>'
-    plain_bound = text(found.plain_bound) if found.plain_bound else ""
+    plain_bound = text(verdict.plain_bound) if verdict.plain_bound else ""
     if plain_bound:  # one click away from the guesses about the model; paper shows it at once
         counted_from = "Counted from what the algorithm does, not from ε alone."
         plain_bound = f"<details><summary>{counted_from}</summary>{plain_bound}</details>"
     groups = group_rows(test)
     by_group = _table(groups[0], (map(text, row.values()) for row in groups)) if groups else ""
-    said = {
+    texts = {
         "target": source.schema.target.name,
         "finding": _finding(source, test),
         "learner": learner,
-        "headline": found.headline,
-        "odds": found.odds,
-        "because": found.because,
+        "headline": verdict.headline,
+        "odds": verdict.odds,
+        "because": verdict.because,
         "version": entry_text(source.document, "versions", "dpviz"),
     }
     page = Template(_file("report.html")).substitute(
-        {name: text(words) for name, words in said.items()},
+        {name: text(words) for name, words in texts.items()},
         **{name: text(words) if words else "&nbsp;" for name, words in asdict(signed or Signed()).items()},
         css=_file("report.css"),
-        state="" if found.kind == "released" else "open",
+        state="" if verdict.kind == "released" else "open",
         worth=worth,
         plain_bound=plain_bound,
         model="\n".join(_model(source)),
@@ -95,9 +95,9 @@ def report_html(source: ExportInput, signed: Signed | None = None) -> str:
         no_conclusions=_bullets(_no_conclusions(source)),
         test=f"<h2>How good it is, in full</h2>{_bullets(sentences[_MOST_SENTENCES:])}" if sentences else "",
         groups=f"<h2>By group</h2>{by_group}<p class=note>{WIDE}</p>" if groups else "",
-        promises=_bullets(found.promises),
-        not_promised=_bullets(not_promised(found.unit, statement.disclosures, statement.noise.warning)),
-        ledger=_ledger_table(statement, found.unit),
+        promises=_bullets(verdict.promises),
+        not_promised=_bullets(not_promised(verdict.unit, statement.disclosures, statement.noise.warning)),
+        ledger=_ledger_table(statement, verdict.unit),
         schema=_schema_table(source.schema),
         # no text inside can end it early: a parser of HTML sees no "<" in it
         document=json.dumps(json.loads(source.text), ensure_ascii=True).replace("<", "\\u003c"),
@@ -117,9 +117,9 @@ def _finding(source: ExportInput, test: Any) -> str:
     """What the model asks and how often it is right, in one sentence; a second one where it is no release."""
     tree, names = as_tree(source.model), tuple[str, ...]()
     if tree is not None:  # those nearest the root first
-        found = [(placed.path, placed.node) for placed in tree.nodes() if isinstance(placed.node, Branch)]
-        found.sort(key=lambda one: (len(one[0]), one[0]))
-        names = tuple(dict.fromkeys(tree.schema.features[node.rule.feature].name for _, node in found))
+        branches = [(placed.path, placed.node) for placed in tree.nodes() if isinstance(placed.node, Branch)]
+        branches.sort(key=lambda branch: (len(branch[0]), branch[0]))
+        names = tuple(dict.fromkeys(tree.schema.features[node.rule.feature].name for _, node in branches))
     asks = f"asks about {_listed(names)}" if names else f"uses {source.schema.n_features:,} columns"
     right = f", and is right for {percent_with_interval(test.accuracy)} of the rows" if isinstance(test, ClassReport) else ""
     kind = "" if source.verdict.kind == "released" else " It is not a release, and not for the public."
@@ -127,18 +127,18 @@ def _finding(source: ExportInput, test: Any) -> str:
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    first, others, more = names[0], names[1:_MOST_NAMED], len(names) - _MOST_NAMED
-    if not others:
+    first, next_names, more = names[0], names[1:_MOST_NAMED], len(names) - _MOST_NAMED
+    if not next_names:
         return f"{first} only"
-    rest = f"{', '.join(others)} and {more:,} more" if more > 0 else " and ".join(others)
-    return f"{first} first, then {rest}"
+    names_in_words = f"{', '.join(next_names)} and {more:,} more" if more > 0 else " and ".join(next_names)
+    return f"{first} first, then {names_in_words}"
 
 
 def _conclusions(source: ExportInput, *, tested: bool) -> Iterator[str]:
     """What somebody who sees page one may take away."""
     if source.verdict.kind == "released":
-        whose = source.verdict.unit.words
-        yield f"How well anyone who sees it can guess whether {whose} is in the data: no better than is stated above."
+        unit_words = source.verdict.unit.words
+        yield f"How well anyone who sees it can guess whether {unit_words} is in the data: no better than is stated above."
     yield "How the model decides, question by question." if as_tree(source.model) else "Which columns the model may use."
     if tested:
         yield "How good it is on rows like these."
@@ -147,10 +147,10 @@ def _conclusions(source: ExportInput, *, tested: bool) -> Iterator[str]:
 def _no_conclusions(source: ExportInput) -> Iterator[str]:
     if source.verdict.kind != "released":
         yield "That the rows are protected."
-    first, other = ("a question near the top", "tree") if as_tree(source.model) else ("a column it uses", "model")
+    first, noun = ("a question near the top", "tree") if as_tree(source.model) else ("a column it uses", "model")
     yield f"That {first} is a cause: it only predicts."
     yield "That the model is right about one person, or fair to a group."
-    yield f"That no other {other} predicts as well: noise chooses among those that are nearly as good."
+    yield f"That no other {noun} predicts as well: noise chooses among those that are nearly as good."
 
 
 # --- the tree on page one
@@ -172,12 +172,12 @@ def _model(source: ExportInput) -> Iterator[str]:
     title = f"Tree of {source.schema.target.name}, depth {tree.depth}, {tree.n_leaves:,} leaves"
     draw = partial(draw_tree, tree, title=title)
     layout = layout_within(tree, PAPER_WIDTH, PAPER_HEIGHT)
-    kept, paper = max(len(placed.path) for placed in layout.nodes), draw(layout=layout).at_measured_width().standalone()
-    large, left_out = tree.n_leaves > MOST_DRAWN, f" Only the first {counted(kept, 'level')} of {tree.depth} are drawn here."
+    n_levels, paper = max(len(placed.path) for placed in layout.nodes), draw(layout=layout).at_measured_width().standalone()
+    large, left_out = tree.n_leaves > MOST_DRAWN, f" Only the first {counted(n_levels, 'level')} of {tree.depth} are drawn here."
     if not large:
         screens = "".join(draw(narrow=narrow).at_measured_width().standalone() for narrow in (False, True))
         yield f"<figure class=screen>{screens}{_caption()}</figure>"
-    yield f'<figure class="{"" if large else "paper"}">{paper}{_caption(left_out if kept < tree.depth else "")}</figure>'
+    yield f'<figure class="{"" if large else "paper"}">{paper}{_caption(left_out if n_levels < tree.depth else "")}</figure>'
 
 
 def _caption(more: str = "") -> str:
@@ -230,13 +230,13 @@ def _ledger_table(statement: Statement, unit: Unit) -> str:
 
 def _schema_table(schema: Schema) -> str:
     """Every column with what was taken as public about it, and whether somebody declared it or it was read from the rows."""
-    known = [(column.name, _known(column), column.read_from_data) for column in (*schema.features, schema.target)]
+    columns = [(column.name, _known(column), column.read_from_data) for column in (*schema.features, schema.target)]
     count = "not declared" if schema.n_public is None else f"about {schema.n_public:,}"
-    known.append(("Number of rows", count, tuple(field for field in schema.read_from_data if field == "n_public")))
+    columns.append(("Number of rows", count, tuple(field for field in schema.read_from_data if field == "n_public")))
     rows = [
-        (text(name), text(said), f'<span class="badge{" read" if read else ""}">{text(read or "declared")}</span>')
-        for name, said, fields in known
-        for read in ["read from the rows: " + ", ".join(fields) if fields else ""]
+        (text(name), text(meaning), f'<span class="badge{" read" if origin else ""}">{text(origin or "declared")}</span>')
+        for name, meaning, fields in columns
+        for origin in ["read from the rows: " + ", ".join(fields) if fields else ""]
     ]
     note = f"Corrected after a look at how the rows fit, by a public source: {schema.source}" if schema.source else ""
     return _table(("Column", "Taken as public", "Source"), rows) + (f"\n<p>{text(note)}</p>" if note else "")

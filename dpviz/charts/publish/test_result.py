@@ -50,13 +50,13 @@ def result_sentences(report: TestReport, unit: Unit) -> list[str]:
     ]
 
 
-def _known_from(report: TestReport, unit: Unit, what: str) -> str:
+def _known_from(report: TestReport, unit: Unit, counts: str) -> str:
     of_labels = report.n_rows_of_labels if isinstance(report, ClassReport) else report.n_rows
     of_both = f" Accuracy and found shares also use the rows behind the probabilities, about {of_labels:,} in all."
     more = of_both if of_labels > report.n_rows else ""
     cost = unit.loss_of(PrivacyLoss(report.epsilon))
     return (
-        f"Measured on about {max(report.n_rows, 0):,} rows held out at random, by noisy {what} at "
+        f"Measured on about {max(report.n_rows, 0):,} rows held out at random, by noisy {counts} at "
         f"{loss_text(cost, unit)}.{more} The parts are disjoint, so the total ε does not grow. "
         f"In brackets: {CONFIDENCE:.0%} intervals."
     )
@@ -81,11 +81,11 @@ def beside_always(report: TestReport) -> str:
         "an unknown number" if _is_any_share(recall) else _within(recall, lambda share: f"{100 * share:.0f}")
         for recall in report.recalls
     ]
-    found = [f"{number} of 100 {name!r}" for number, name in zip(numbers, report.schema.classes, strict=True)]
-    if len(found) > _MOST_CLASSES:
-        least = min(range(len(found)), key=lambda place: report.recalls[place].value)
-        return f"{always}{verdict}. Of the class found least it finds {found[least]}."
-    return f"{always}{verdict}. It finds {' and '.join(found)}."
+    recalls = [f"{number} of 100 {name!r}" for number, name in zip(numbers, report.schema.classes, strict=True)]
+    if len(recalls) > _MOST_CLASSES:
+        least = min(range(len(recalls)), key=lambda place: report.recalls[place].value)
+        return f"{always}{verdict}. Of the class found least it finds {recalls[least]}."
+    return f"{always}{verdict}. It finds {' and '.join(recalls)}."
 
 
 def _errors(report: NumberReport) -> list[str]:
@@ -129,8 +129,10 @@ def _ranking(report: ClassReport) -> list[str]:
     if report.log_loss is not None:
         lines.append(f"Log loss {_within(report.log_loss, '{:.3f}'.format)}.")
     if report.calibration:
-        held = [band.observed.low <= band.predicted <= band.observed.high for band in report.calibration]
-        lines.append(f"Its probabilities agree with the test in {sum(held)} of {len(held)} bands, within its precision.")
+        is_covered = [band.observed.low <= band.predicted <= band.observed.high for band in report.calibration]
+        lines.append(
+            f"Its probabilities agree with the test in {sum(is_covered)} of {len(is_covered)} bands, within its precision."
+        )
     return lines
 
 
@@ -185,16 +187,16 @@ def group_rows(report: TestReport | None) -> Rows:
 
 def group_sentences(report: TestReport | None) -> list[str]:
     """The same, a sentence each."""
-    said = []
+    sentences = []
     for row in group_rows(report):
-        (name, group), *known = row.items()
-        said.append(f"Where {name} is {group!r}: {', '.join(' '.join(words) for words in known)}.")
-    return said
+        (name, group), *cells = row.items()
+        sentences.append(f"Where {name} is {group!r}: {', '.join(' '.join(words) for words in cells)}.")
+    return sentences
 
 
 def summary(result: FitResult) -> list[tuple[str, str]]:
     """(name, value) lines."""
-    found, reasons = result_verdict(result), ""
+    verdict, reasons = result_verdict(result), ""
     if not result.ledger.guarantee.is_finite:
         reasons = f": {'; '.join(dict.fromkeys(row.note for row in result.ledger.rows() if row.note))}"
     model = result.model
@@ -203,8 +205,8 @@ def summary(result: FitResult) -> list[tuple[str, str]]:
         shape = [("Depth", str(model.depth)), ("Leaves", str(model.n_leaves))]
     return [
         ("Learner", f"{get_learner(result.learner).title} ({result.learner})"),
-        ("Guarantee", signs_spelled(f"{found.headline}{reasons}")),
-        ("Odds", signs_spelled(f"{found.odds} {found.plain_bound}".strip())),
+        ("Guarantee", signs_spelled(f"{verdict.headline}{reasons}")),
+        ("Odds", signs_spelled(f"{verdict.odds} {verdict.plain_bound}".strip())),
         ("Claim", _claim(result)),
         ("Noise", _noise(result)),
         *shape,
@@ -220,16 +222,16 @@ def _tested(result: FitResult) -> list[tuple[str, str]]:
     if report is None:
         return []
     names_cells = "classes" in result.schema.target.read_from_data
-    beside = "" if names_cells else beside_always(report)
-    return [("Test", accuracy_sentence(report)), *([("Compared", beside)] if beside else [])]
+    comparison = "" if names_cells else beside_always(report)
+    return [("Test", accuracy_sentence(report)), *([("Compared", comparison)] if comparison else [])]
 
 
 def _claim(result: FitResult) -> str:
     claim = result.claim
     if not claim.is_private:
         return f"none. {claim.because}"
-    asked = signs_spelled(loss_text(result.claim_of_person.loss, result.unit))
-    return f"{asked}, {claim.source}: {claim.verdict}. {claim.because}"
+    loss = signs_spelled(loss_text(result.claim_of_person.loss, result.unit))
+    return f"{loss}, {claim.source}: {claim.verdict}. {claim.because}"
 
 
 def _noise(result: FitResult) -> str:

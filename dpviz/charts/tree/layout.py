@@ -110,8 +110,8 @@ def outline(tree: Tree, width: float = NARROW_WIDTH, least: Least = NO_TEXT) -> 
 def aligned(first: Layout, second: Layout) -> tuple[Layout, Layout]:
     """Two outlines with gaps, so that nodes at the same place of both trees stand at the same height."""
     paths = sorted(first.by_path.keys() | second.by_path.keys())
-    below = MARGIN + CARD_HEIGHT + ROW_GAP
-    tops = {path: below + row * (ROW_HEIGHT + ROW_GAP) for row, path in enumerate(paths[1:])} | {"": MARGIN}
+    top = MARGIN + CARD_HEIGHT + ROW_GAP
+    tops = {path: top + row * (ROW_HEIGHT + ROW_GAP) for row, path in enumerate(paths[1:])} | {"": MARGIN}
     moved = ([replace(placed, y=tops[placed.path]) for placed in layout.nodes] for layout in (first, second))
     left, right = (_laid_out(nodes, layout.width - MARGIN) for nodes, layout in zip(moved, (first, second), strict=True))
     return left, right
@@ -152,10 +152,10 @@ def _fan(node: Node, path: str, x: float, y: float, levels: int, least: Least) -
     width = _fan_width(node, levels, least)
     if not isinstance(node, Branch) or levels == 0:
         return _hang(node, path, x, y, width, least.row), x + width / 2
-    below = y + CARD_HEIGHT + LEVEL_GAP
-    left, left_middle = _fan(node.left, path + "L", x, below, levels - 1, least)
-    beside = x + _fan_width(node.left, levels - 1, least) + GAP
-    right, right_middle = _fan(node.right, path + "R", beside, below, levels - 1, least)
+    next_y = y + CARD_HEIGHT + LEVEL_GAP
+    left, left_middle = _fan(node.left, path + "L", x, next_y, levels - 1, least)
+    right_x = x + _fan_width(node.left, levels - 1, least) + GAP
+    right, right_middle = _fan(node.right, path + "R", right_x, next_y, levels - 1, least)
     middle = (left_middle + right_middle) / 2
     card = max(least.card, min(least.wanted.get(path, 0.0), 2 * min(middle - x, x + width - middle)))
     return [Placed(path, middle - card / 2, y, card, CARD_HEIGHT, node), *left, *right], middle
@@ -213,17 +213,17 @@ def least_widths(tree: Tree, marks: Iterable[str], probability: str) -> Least:
     names = target.classes if isinstance(target, ClassTarget) else map(format_value, tree.values)  # a tree cut short has no leaf
     name = max((text_width(visible(name) + probability, TEXT, bold=True) for name in names), default=0.0)
     mark = max((text_width(visible(mark), SMALL) + 6 for mark in marks if mark), default=0.0)
-    leaf, beside = 2 * PADDING + SWATCH + 6 + name, min(WIDEST_MARK, mark)
-    card, wanted_card = (side + min(most, leaf) + beside for most in (WIDEST_LEAF, WIDEST_WANTED))
+    leaf, mark_width = 2 * PADDING + SWATCH + 6 + name, min(WIDEST_MARK, mark)
+    card, wanted_card = (side + min(most, leaf) + mark_width for most in (WIDEST_LEAF, WIDEST_WANTED))
     widest, wanted = 0.0, {}
     for placed in tree.nodes():
         if isinstance(placed.node, Branch):
             title, condition = rule_parts(tree.schema, placed.node.rule)
             name = text_width(title, TEXT, bold=True)
             widest = max(widest, name + text_width(f" {condition}", TEXT))
-            in_card = max(name + beside, text_width(condition, TEXT) + 2)  # its name beside the mark, the condition below
+            in_card = max(name + mark_width, text_width(condition, TEXT) + 2)  # its name beside the mark, the condition below
             wanted[placed.path] = min(WIDEST_WANTED, 2 * PADDING + in_card)
-    row = 2 * PADDING + SIDE_WIDTH + widest + beside
+    row = 2 * PADDING + SIDE_WIDTH + widest + mark_width
     least_row = max(CARD_WIDTH, min(WIDEST_ROW, row))
     wanted_card = max(WIDEST_CARD, wanted_card)
     return Least(max(CARD_WIDTH, card), least_row, wanted_card=wanted_card, wanted_row=min(WIDEST_WANTED, row), wanted=wanted)
@@ -232,10 +232,10 @@ def least_widths(tree: Tree, marks: Iterable[str], probability: str) -> Least:
 def layout_within(tree: Tree, width: float, height: float) -> Layout:
     """As many levels of a tree as fit, with stubs for what is below; at least the question at the root."""
     for levels in range(max(1, tree.depth), 0, -1):
-        drawn = Tree(tree.schema, cut(tree.root, levels))
-        least = least_widths(drawn, (), "")
+        visible_tree = Tree(tree.schema, cut(tree.root, levels))
+        least = least_widths(visible_tree, (), "")
         least = replace(least, row=min(least.row, ROW_ON_PAPER))
-        layout = tree_layout(drawn, least=least, widest=width - 2 * MARGIN)
+        layout = tree_layout(visible_tree, least=least, widest=width - 2 * MARGIN)
         if layout.width <= width and layout.height <= height:
             return layout
     return layout

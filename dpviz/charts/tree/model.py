@@ -22,9 +22,9 @@ def score_name(schema: Schema, score: int) -> str:
 # --- effects of features
 
 
-def by_size(found: Sequence[Effect], answer: int) -> list[Effect]:
+def by_size(effects: Sequence[Effect], answer: int) -> list[Effect]:
     """The largest effect on this answer first."""
-    return sorted(found, key=lambda effect: -effect.size(answer))
+    return sorted(effects, key=lambda effect: -effect.size(answer))
 
 
 def _answer_name(schema: Schema, answer: int) -> str:
@@ -32,10 +32,10 @@ def _answer_name(schema: Schema, answer: int) -> str:
     return schema.target.name if isinstance(schema.target, NumericTarget) else f"probability of {schema.classes[answer]}"
 
 
-def effect_rows(schema: Schema, found: Sequence[Effect], answer: int) -> Rows:
+def effect_rows(schema: Schema, effects: Sequence[Effect], answer: int) -> Rows:
     """One line per feature, the largest effect first: how far it moves the answer, and between which of its values."""
     rows = []
-    for effect in by_size(found, answer):
+    for effect in by_size(effects, answer):
         feature, heights = schema.features[effect.feature], effect.answers[:, answer]
         between = []
         for place in (int(heights.argmin()), int(heights.argmax())):
@@ -77,26 +77,26 @@ def effect_chart(schema: Schema, effect: Effect, answer: int) -> Chart:
 # --- reruns
 
 
-def survival_sentence(schema: Schema, drawn: Resamples) -> str:
+def survival_sentence(schema: Schema, resamples: Resamples) -> str:
     """What comes back first, as in "26 of 30 reruns begin with late_payments, between 1 and 3."."""
-    found = drawn.first_feature()
-    if found is None:
-        return f"None of {drawn.n_done} reruns asks anything."
-    feature, times, between = found
-    said = f"{times} of {drawn.n_done} reruns begin with {visible(schema.features[feature].name)}"
+    first = resamples.first_feature()
+    if first is None:
+        return f"None of {resamples.n_done} reruns asks anything."
+    feature, times, between = first
+    sentence = f"{times} of {resamples.n_done} reruns begin with {visible(schema.features[feature].name)}"
     if between is None or is_anywhere(schema.features[feature], between):
-        return f"{said}."
+        return f"{sentence}."
     low, high = (format_number(declared_precision(schema.features[feature], threshold)) for threshold in between)
-    return f"{said}, at {low}." if low == high else f"{said}, between {low} and {high}."
+    return f"{sentence}, at {low}." if low == high else f"{sentence}, between {low} and {high}."
 
 
-def came_back_sentence(drawn: Resamples, shown: Tree, path: str) -> str:
+def came_back_sentence(resamples: Resamples, tree: Tree, path: str) -> str:
     """In how many of the draws this node comes back."""
-    node = shown.node(path)
-    times = f"in {drawn.coming_back(shown)[path]} of {drawn.n_done} reruns"
+    node = tree.node(path)
+    times = f"in {resamples.coming_back(tree)[path]} of {resamples.n_done} reruns"
     if not isinstance(node, Branch):
         return f"This leaf comes back {times}."
-    feature, near = shown.schema.features[node.rule.feature], drawn.between(shown).get(path)
+    feature, near = tree.schema.features[node.rule.feature], resamples.between(tree).get(path)
     is_place = near is not None and not is_anywhere(feature, near)
-    at = f", mostly at {between_in_words(shown.schema, node.rule, near)}" if near is not None and is_place else ""
+    at = f", mostly at {between_in_words(tree.schema, node.rule, near)}" if near is not None and is_place else ""
     return f"{visible(feature.name)} comes back here, below the same features, {times}{at}."

@@ -32,13 +32,13 @@ def differences(tree: Tree, other: Tree) -> dict[str, str]:
     return dict(_differences(tree.root, other.root, ""))
 
 
-def _differences(node: Node, other: Node | None, path: str, *, apart: bool = False) -> Iterator[tuple[str, str]]:
-    said = "only here" if other is None else "other rows" if apart else _difference(node, other)
-    yield path, said
+def _differences(node: Node, other: Node | None, path: str, *, is_elsewhere: bool = False) -> Iterator[tuple[str, str]]:
+    note = "only here" if other is None else "other rows" if is_elsewhere else _difference(node, other)
+    yield path, note
     if isinstance(node, Branch):
-        beside = (other.left, other.right) if isinstance(other, Branch) else (None, None)
-        for side, child, its in zip("LR", (node.left, node.right), beside, strict=True):
-            yield from _differences(child, its, path + side, apart=apart or said == "different")
+        other_children = (other.left, other.right) if isinstance(other, Branch) else (None, None)
+        for side, child, its in zip("LR", (node.left, node.right), other_children, strict=True):
+            yield from _differences(child, its, path + side, is_elsewhere=is_elsewhere or note == "different")
 
 
 def _difference(node: Node, other: Node) -> str:
@@ -66,12 +66,12 @@ def draw_pair(pinned: Side, now: Side, *, selected: str | None, narrow: bool = F
     down = max(y + HEAD + layout.height for (_, y), layout in zip(places, layouts, strict=True))
     body = []
     for side, layout, note, (x, y) in zip(sides, layouts, notes, places, strict=True):
-        name, which = visible(side.name), "pinned" if side is pinned else "now"
+        name, role = visible(side.name), "pinned" if side is pinned else "now"
         marked = replace(side.notes, marks=note)
         inside = draw_tree(side.tree, marked, selected=selected, layout=layout, title=side.name).body
         body += [
             f'<text class="name" x="{x + 10:g}" y="{y + 19:g}" aria-hidden="true">{escape(name)}</text>',
-            f'<g role="tree" aria-label={quoteattr(name)} data-side="{which}" transform="translate({x:g} {y + HEAD:g})">',
+            f'<g role="tree" aria-label={quoteattr(name)} data-side="{role}" transform="translate({x:g} {y + HEAD:g})">',
             f"{inside}\n</g>",
         ]
     css = tree_css(numbers=any(side.tree.values for side in sides), pair=True)
@@ -81,11 +81,11 @@ def draw_pair(pinned: Side, now: Side, *, selected: str | None, narrow: bool = F
 
 def pair_sentence(pinned: Side, now: Side) -> str:
     """How many questions both trees share, and how many differ."""
-    found, before = differences(now.tree, pinned.tree), differences(pinned.tree, now.tree)
-    if not any(found.values()) and not any(before.values()):
+    notes, pinned_notes = differences(now.tree, pinned.tree), differences(pinned.tree, now.tree)
+    if not any(notes.values()) and not any(pinned_notes.values()):
         return "Both trees are the same."
-    asked = [note for path, note in found.items() if isinstance(now.tree.node(path), Branch)]
-    same, changed = asked.count(""), asked.count("changed")
-    kinds = {"as in the pinned tree": same, "changed": changed, "different": len(asked) - same - changed}
+    question_notes = [note for path, note in notes.items() if isinstance(now.tree.node(path), Branch)]
+    n_same, changed = question_notes.count(""), question_notes.count("changed")
+    kinds = {"as in the pinned tree": n_same, "changed": changed, "different": len(question_notes) - n_same - changed}
     counts = ", ".join(f"{count} {words}" for words, count in kinds.items() if count)
-    return f"Of {counted(len(asked), 'question')} now: {counts}." if asked else "The tree now asks no question."
+    return f"Of {counted(len(question_notes), 'question')} now: {counts}." if question_notes else "The tree now asks no question."

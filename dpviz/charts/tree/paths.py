@@ -101,17 +101,17 @@ def shape_in_words(plan: BudgetPlan) -> str:
 PENDING = "ε = {}: let go to train this tree."
 
 
-def guarantee_words(said: Verdict) -> dict[str, str]:
+def guarantee_words(verdict: Verdict) -> dict[str, str]:
     """Kind and words: "Preview: ε = 1 (add/remove one row). At most 61 of 100 guesses about one row can be right, ..."."""
-    if said.kind == "would":
-        words = f"Preview: {loss_text(said.proven, said.unit)}"
+    if verdict.kind == "would":
+        words = f"Preview: {loss_text(verdict.proven, verdict.unit)}"
     else:
-        words = said.headline
-    if said.proven.is_finite:
-        times = times_text(said.right_guesses)
+        words = verdict.headline
+    if verdict.proven.is_finite:
+        times = times_text(verdict.right_guesses)
         most = f"At most {times}" if times.isdigit() else capital(times)
-        words += f". {most} of 100 guesses about {said.unit.words} can be right, 50 by chance"
-    return {"kind": said.kind, "words": f"{words}."}
+        words += f". {most} of 100 guesses about {verdict.unit.words} can be right, 50 by chance"
+    return {"kind": verdict.kind, "words": f"{words}."}
 
 
 def scale_of(constant: float) -> tuple[float, float]:
@@ -119,10 +119,10 @@ def scale_of(constant: float) -> tuple[float, float]:
     return (constant - CONSTANT_AT) / (1 - CONSTANT_AT), 1.0
 
 
-def strip_svg(score: float, scores: Sequence[float] | np.ndarray, beside: Mapping[str, float], measure: str) -> str:
+def strip_svg(score: float, scores: Sequence[float] | np.ndarray, references: Mapping[str, float], measure: str) -> str:
     """Dots for the draws, a larger one for the tree on screen, lines for what it is compared with, "constant" among that."""
-    scale = scale_of(beside["constant"])
-    lines = "".join(_reference(name, value, scale, measure) for name, value in beside.items() if np.isfinite(value))
+    scale = scale_of(references["constant"])
+    lines = "".join(_reference(name, value, scale, measure) for name, value in references.items() if np.isfinite(value))
     dots = "".join(_dot("draw", value, 4, scale) for value in scores) + _dot("this", score, 7, scale)
     base = f'<line class="base" x1="1%" x2="99%" y1="{LINE}" y2="{LINE}"/>'
     box = f'xmlns="http://www.w3.org/2000/svg" width="100%" height="{HEIGHT:.0f}" aria-hidden="true"'
@@ -136,20 +136,20 @@ def _score_text(value: float, measure: str) -> str:
 
 def headline(score: float, scores: Sequence[float] | np.ndarray, measure: str, tested: str) -> dict[str, str]:
     """The mean of the tree on screen and its reruns, on what, and their range; only the tree's own score without reruns."""
-    known = np.array([value for value in (score, *scores) if np.isfinite(value)])
-    if len(known) < 2:
+    finite_scores = np.array([value for value in (score, *scores) if np.isfinite(value)])
+    if len(finite_scores) < 2:
         return {"lead": _score_text(score, measure), "tested": tested, "spread": ""}
-    low, high = _score_text(known.min(), measure), _score_text(known.max(), measure)
-    lead, tested = _score_text(float(known.mean()), measure), f"{tested}, mean of {len(known)} trees"
+    low, high = _score_text(finite_scores.min(), measure), _score_text(finite_scores.max(), measure)
+    lead, tested = _score_text(float(finite_scores.mean()), measure), f"{tested}, mean of {len(finite_scores)} trees"
     return {"lead": lead, "tested": tested, "spread": f"{low} to {high}; this tree among them: {_score_text(score, measure)}"}
 
 
-def step_in_words(one: DrawnStep, measure: str) -> str:
+def step_in_words(step: DrawnStep, measure: str) -> str:
     """What a step shows: the measure of the tree, beside what it is compared with."""
-    said = [f"ε = {number_text(one.value)}: {measure} {_score_text(one.score, measure)}"]
-    said += [f"{name} {_score_text(value, measure)}" for name, value in one.beside.items()]
-    said.append(f"right guesses of 100, at most: {times_text(one.verdict.right_guesses)}")
-    return "; ".join(filter(None, said))
+    words = [f"ε = {number_text(step.value)}: {measure} {_score_text(step.score, measure)}"]
+    words += [f"{name} {_score_text(value, measure)}" for name, value in step.beside.items()]
+    words.append(f"right guesses of 100, at most: {times_text(step.verdict.right_guesses)}")
+    return "; ".join(filter(None, words))
 
 
 def measure_of(train: EncodedDataset) -> str:
@@ -167,16 +167,16 @@ def packed_steps(steps: Sequence[DrawnStep], measure: str, tested: str) -> str:
     """
     if not steps:
         return ""
-    shown = []
-    for one in steps:
-        drawn: dict[str, Any] = {"value": one.value, "wide": one.wide, "narrow": one.narrow, "said": {}}
-        drawn |= {"guarantee": guarantee_words(one.verdict), "shape": one.shape, "split": one.split}
+    items = []
+    for step in steps:
+        item: dict[str, Any] = {"value": step.value, "wide": step.wide, "narrow": step.narrow, "said": {}}
+        item |= {"guarantee": guarantee_words(step.verdict), "shape": step.shape, "split": step.split}
         if tested:
-            drawn["said"] = headline(one.score, (), measure, f"{tested}, this tree alone")
-            drawn["words"] = step_in_words(one, measure)
-            drawn["strip"] = strip_svg(one.score, (), one.beside, measure)
-        shown.append(drawn)
-    return base64.b64encode(gzip.compress(json.dumps(shown).encode(), 6, mtime=0)).decode()
+            item["said"] = headline(step.score, (), measure, f"{tested}, this tree alone")
+            item["words"] = step_in_words(step, measure)
+            item["strip"] = strip_svg(step.score, (), step.beside, measure)
+        items.append(item)
+    return base64.b64encode(gzip.compress(json.dumps(items).encode(), 6, mtime=0)).decode()
 
 
 def _dot(kind: str, value: float, radius: int, scale: tuple[float, float]) -> str:

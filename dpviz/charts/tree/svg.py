@@ -75,7 +75,7 @@ def tree_css(*, numbers: bool, pair: bool = False) -> str:
         grounds = (";".join(f"--dp-{kind}:{both[ground]}" for kind, both in DIFFERENCES.items()) for ground in (0, 1))
         lines += [_themed(*grounds), *(_DIFFERENCE.format(n=kind) for kind in DIFFERENCES)]
     twice = r"([a-z]+):\$([a-z0-9-]+)"
-    return re.sub(twice, lambda found: f"{found[1]}:{plain[found[2]]};{found[1]}:var(--dp-{found[2]})", "\n".join(lines)) + "\n"
+    return re.sub(twice, lambda match: f"{match[1]}:{plain[match[2]]};{match[1]}:var(--dp-{match[2]})", "\n".join(lines)) + "\n"
 
 
 def _themed(light: str, dark: str) -> str:
@@ -135,9 +135,9 @@ class TreeDrawing:
     def at_measured_width(self) -> TreeDrawing:
         """Texts take the width they were fitted to their boxes with, whatever font a reader has: half a number misleads."""
 
-        def stretched(found: re.Match[str]) -> str:
-            start, kind, words, more, rest = found.groups(default="")
-            width = text_width(unescape(words), TEXT, bold=kind == "name") + text_width(unescape(rest), TEXT)
+        def stretched(match: re.Match[str]) -> str:
+            start, kind, words, more, rule_text = match.groups(default="")
+            width = text_width(unescape(words), TEXT, bold=kind == "name") + text_width(unescape(rule_text), TEXT)
             return f'{start} textLength="{_n(width)}" lengthAdjust="spacingAndGlyphs">{words}{more}<'
 
         return replace(self, body=_QUESTIONS.sub(stretched, self.body))
@@ -203,11 +203,11 @@ def draw_tree(
         tree, narrow=narrow, least=least_widths(tree, words, " (only 49%)" if notes.probabilities else "")
     )
     drawing = _Drawing(tree, layout, selected, notes)
-    below = [placed for placed in layout.nodes if placed.path]
+    children = [placed for placed in layout.nodes if placed.path]
     lines = [
         '<g role="none" aria-hidden="true">',
-        *(_edge(drawing, placed) for placed in sorted(below, key=lambda placed: -_thickness(drawing, placed))),  # thin on top
-        *(_side(drawing, placed) for placed in below if not placed.hangs),
+        *(_edge(drawing, placed) for placed in sorted(children, key=lambda placed: -_thickness(drawing, placed))),  # thin on top
+        *(_side(drawing, placed) for placed in children if not placed.hangs),
         "</g>",
         *(line for placed in layout.nodes for line in _node(drawing, placed)),
     ]
@@ -229,8 +229,8 @@ def _edge(drawing: _Drawing, placed: Placed) -> str:
         bend = (parent.bottom + placed.y) / 2
         line = f"M{_n(parent.middle)} {_n(parent.bottom)}C{_n(parent.middle)} {_n(bend)} {_n(placed.middle)} {_n(bend)} "
         line += f"{_n(placed.middle)} {_n(placed.y)}"
-    chosen = drawing.selected is not None and f"{drawing.selected}.".startswith(f"{placed.id}.")
-    kind = "edge on" if chosen else "edge"
+    is_selected = drawing.selected is not None and f"{drawing.selected}.".startswith(f"{placed.id}.")
+    kind = "edge on" if is_selected else "edge"
     ink = f'opacity="{0.25 + 0.75 * _ink(drawing, placed.path):.2f}"'
     return f'<path class="{kind}" data-to="{placed.id}" d="{line}" stroke-width="{_n(_thickness(drawing, placed))}" {ink}/>'
 
@@ -285,7 +285,7 @@ def _ink(drawing: _Drawing, path: str) -> float:
 
 
 def _attributes(drawing: _Drawing, placed: Placed) -> str:
-    node, chosen = placed.node, placed.id == drawing.selected
+    node, is_selected = placed.node, placed.id == drawing.selected
     kind = "branch"
     if node is MORE:
         kind = "more"
@@ -299,7 +299,7 @@ def _attributes(drawing: _Drawing, placed: Placed) -> str:
     return (
         f'class="node {kind}" role="treeitem" data-path="{placed.id}" tabindex="{stop}" '
         f'aria-level="{len(placed.path) + 1}" aria-setsize="{2 if placed.path else 1}" '
-        f'aria-posinset="{2 if placed.path.endswith("R") else 1}" aria-selected="{"true" if chosen else "false"}"'
+        f'aria-posinset="{2 if placed.path.endswith("R") else 1}" aria-selected="{"true" if is_selected else "false"}"'
     )
 
 
@@ -314,14 +314,14 @@ def _texts(drawing: _Drawing, placed: Placed, mark: str) -> Iterator[str]:
         if text_width(words, TEXT, bold=True) > room - SWATCH - 6:
             mark = ""  # what a leaf says is worth more than how often it comes back, which a screen reader is told all the same
     if mark:
-        shown = fitted(mark, placed.width * 0.4, SMALL)
+        mark_text = fitted(mark, placed.width * 0.4, SMALL)
         beside_name = False
         if not one_line and isinstance(placed.node, Branch):  # beside a short name: the condition below keeps its whole line
             name, _ = rule_parts(drawing.tree.schema, placed.node.rule)
-            wanted = text_width(name, TEXT, bold=True) + text_width(shown, SMALL) + 6
-            beside_name = wanted <= placed.width - 2 * PADDING
-        yield _text("mark", right, middle + (4 if one_line else -4.5 if beside_name else 13), shown)
-        right -= 0 if beside_name else text_width(shown, SMALL) + 6
+            needed_width = text_width(name, TEXT, bold=True) + text_width(mark_text, SMALL) + 6
+            beside_name = needed_width <= placed.width - 2 * PADDING
+        yield _text("mark", right, middle + (4 if one_line else -4.5 if beside_name else 13), mark_text)
+        right -= 0 if beside_name else text_width(mark_text, SMALL) + 6
     if placed.hangs:
         yield _text("side", left, middle + 4, SIDES[placed.path[-1]])
         left += SIDE_WIDTH
@@ -330,12 +330,12 @@ def _texts(drawing: _Drawing, placed: Placed, mark: str) -> Iterator[str]:
     elif isinstance(placed.node, Branch):
         yield from _rule(drawing, placed.node.rule, left, right, middle, placed)
     else:
-        leaf, drawn = placed.node, _bar(drawing, placed)
+        leaf, bar = placed.node, _bar(drawing, placed)
         if isinstance(leaf, NumberLeaf) and leaf.interval is not None and placed.path not in drawing.unreachable:
             value, low, high = (place_of(end, *drawing.reach) for end in (leaf.value, *leaf.interval))
-            drawn = value, low, high
-        if drawn is not None:  # a track along the lower edge, filled to the probability or number, a band for its interval
-            share, low, high = drawn
+            bar = value, low, high
+        if bar is not None:  # a track along the lower edge, filled to the probability or number, a band for its interval
+            share, low, high = bar
             start, width, y = placed.x + 2 * PADDING, placed.width - 4 * PADDING, placed.y + placed.height - 5.0
             yield _rect("track", start, y, width, 2.5, 1)
             yield _rect("share", start, y, share * width, 2.5, 1)
@@ -371,30 +371,30 @@ def _said(drawing: _Drawing, placed: Placed, leaf: End, left: float, right: floa
 def _answer(drawing: _Drawing, placed: Placed) -> list[str]:
     """What a leaf predicts and, where it is known, how probable that is, or that no row gets there: a long name is cut."""
     assert not isinstance(placed.node, Branch)
-    said, bar = [visible(leaf_in_words(drawing.tree.schema, placed.node))], _bar(drawing, placed)
+    words, bar = [visible(leaf_in_words(drawing.tree.schema, placed.node))], _bar(drawing, placed)
     if placed.path in drawing.unreachable:
-        said.append("(no row)")
+        words.append("(no row)")
     elif bar:
-        said.append(f"(only {bar[0]:.0%})" if is_contradicted(placed.node) else f"{bar[0]:.0%}")
-    return said
+        words.append(f"(only {bar[0]:.0%})" if is_contradicted(placed.node) else f"{bar[0]:.0%}")
+    return words
 
 
 def _rule(drawing: _Drawing, rule: Rule, left: float, right: float, middle: float, placed: Placed) -> Iterator[str]:
     """The question: one line in an outline, two in a card, with the thresholds it comes back with where there is room."""
     schema = drawing.tree.schema
-    name, asked = rule_parts(schema, rule)
+    name, condition = rule_parts(schema, rule)
     if placed.hangs:
-        name, asked = fitted_pair(name, asked, right - left, TEXT, is_number=isinstance(rule, ThresholdRule))
+        name, condition = fitted_pair(name, condition, right - left, TEXT, is_number=isinstance(rule, ThresholdRule))
         # A left-to-right mark: behind a Hebrew or Arabic name, "≤ 5" would otherwise be set as "5 ≥", on the wrong side.
-        line = f'{escape(name)}{"" if name.isascii() else LEFT_TO_RIGHT} <tspan class="rule">{escape(asked)}</tspan>'
+        line = f'{escape(name)}{"" if name.isascii() else LEFT_TO_RIGHT} <tspan class="rule">{escape(condition)}</tspan>'
         yield f'<text class="name" x="{_n(left)}" y="{_n(middle + 4.5)}">{line}</text>'
     else:
         yield _text("name", left, middle - 4.5, fitted(name, placed.width - 2 * PADDING, TEXT, bold=True))
         near = drawing.notes.threshold_ranges.get(placed.path)
         is_place = near is not None and near[0] < near[1] and not is_anywhere(schema.features[rule.feature], near)
-        more = f"{asked} ({between_in_words(schema, rule, near)})" if near and is_place else asked
-        asked = more if text_width(more, TEXT) <= right - left else fitted(asked, right - left, TEXT)
-        yield _text("rule", left, middle + 13, asked)
+        more = f"{condition} ({between_in_words(schema, rule, near)})" if near and is_place else condition
+        condition = more if text_width(more, TEXT) <= right - left else fitted(condition, right - left, TEXT)
+        yield _text("rule", left, middle + 13, condition)
 
 
 def _rect(kind: str, x: float, y: float, width: float, height: float, radius: float) -> str:

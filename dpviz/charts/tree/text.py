@@ -57,14 +57,14 @@ def visible(text: str) -> str:
     Line breaks become spaces, bidirectional overrides and other format characters go, characters XML cannot hold become
     U+FFFD, and at most four marks stay on one base.
     """
-    kept: list[str] = []
+    characters: list[str] = []
     marks = 0
     for character in text:
-        shown = _shown(character)
+        character_text = _shown(character)
         marks = marks + 1 if unicodedata.category(character)[0] == "M" else 0
         if marks <= _MOST_MARKS:
-            kept.append(shown)
-    return " ".join("".join(kept).split()) or "�"
+            characters.append(character_text)
+    return " ".join("".join(characters).split()) or "�"
 
 
 def text_width(text: str, size: float, *, bold: bool = False) -> float:
@@ -77,26 +77,26 @@ def fitted(text: str, width: float, size: float, *, bold: bool = False) -> str:
     if text_width(text, size, bold=bold) <= width:
         return text
     room = width - text_width(ELLIPSIS, size, bold=bold)
-    kept = ""
+    beginning = ""
     for cluster in _clusters(text):
-        if text_width(kept + cluster, size, bold=bold) > room:
+        if text_width(beginning + cluster, size, bold=bold) > room:
             break
-        kept += cluster
-    return kept.rstrip() + ELLIPSIS
+        beginning += cluster
+    return beginning.rstrip() + ELLIPSIS
 
 
-def fitted_pair(name: str, rest: str, width: float, size: float, *, is_number: bool) -> tuple[str, str]:
+def fitted_pair(name: str, condition: str, width: float, size: float, *, is_number: bool) -> tuple[str, str]:
     """A bold name and the condition behind it on one line; a long name is cut first, until the condition has its share.
 
     A number has a larger share than a list, for half a number misleads, and where it is long its unit goes before the name.
     """
     space, keep = text_width(" ", size), 0.75 if is_number else 0.5
-    if is_number and text_width(name, size, bold=True) + space + text_width(rest, size) > width:
-        rest = " ".join(rest.split()[:2])
-    wanted = text_width(rest, size)
-    room_for_name = width - space - min(wanted, max(width * keep, width - space - text_width(name, size, bold=True)))
+    if is_number and text_width(name, size, bold=True) + space + text_width(condition, size) > width:
+        condition = " ".join(condition.split()[:2])
+    condition_width = text_width(condition, size)
+    room_for_name = width - space - min(condition_width, max(width * keep, width - space - text_width(name, size, bold=True)))
     name = fitted(name, room_for_name, size, bold=True)
-    return name, fitted(rest, width - space - text_width(name, size, bold=True), size)
+    return name, fitted(condition, width - space - text_width(name, size, bold=True), size)
 
 
 def interval_in_words(interval: tuple[float, float]) -> str:
@@ -209,14 +209,14 @@ def node_in_words(tree: Tree, path: str) -> str:
     """What a screen reader says of a node: what it asks or predicts, how it is reached. Raises KeyError for an unknown path."""
     node = tree.node(path)
     if isinstance(node, Leaf):
-        what = f"Predicts {visible(leaf_in_words(tree.schema, node))}, class {class_letter(node.label)}"
+        description = f"Predicts {visible(leaf_in_words(tree.schema, node))}, class {class_letter(node.label)}"
     elif isinstance(node, NumberLeaf):
         between = "" if node.interval is None else f", mean {interval_in_words(node.interval)}"
-        what = f"Predicts {leaf_in_words(tree.schema, node)}{between}"
+        description = f"Predicts {leaf_in_words(tree.schema, node)}{between}"
     else:
-        what = f"Asks: {' '.join(rule_parts(tree.schema, node.rule))}?"
+        description = f"Asks: {' '.join(rule_parts(tree.schema, node.rule))}?"
     reached = f"reached by {SIDES[path[-1]]}" if path else "the root"
-    return f"{what}{'' if what.endswith('?') else '.'} Depth {len(path)}, {reached}."
+    return f"{description}{'' if description.endswith('?') else '.'} Depth {len(path)}, {reached}."
 
 
 def _questions(tree: Tree, path: str) -> Iterator[tuple[Rule, str]]:
@@ -227,12 +227,14 @@ def _questions(tree: Tree, path: str) -> Iterator[tuple[Rule, str]]:
 
 
 def _line(tree: Tree, path: str, leaf: End) -> RuleLine:
-    asked: dict[int, list[tuple[Rule, bool]]] = {}
+    answers_by_feature: dict[int, list[tuple[Rule, bool]]] = {}
     for rule, step in _questions(tree, path):
-        asked.setdefault(rule.feature, []).append((rule, step == "L"))
-    found = [_condition(tree.schema.features[feature], answers) for feature, answers in asked.items()]
-    conditions = tuple(visible(words) for words, _ in found)
-    return RuleLine(path, conditions, visible(leaf_in_words(tree.schema, leaf)), all(possible for _, possible in found))
+        answers_by_feature.setdefault(rule.feature, []).append((rule, step == "L"))
+    conditions_in_words = [_condition(tree.schema.features[feature], answers) for feature, answers in answers_by_feature.items()]
+    conditions = tuple(visible(words) for words, _ in conditions_in_words)
+    return RuleLine(
+        path, conditions, visible(leaf_in_words(tree.schema, leaf)), all(possible for _, possible in conditions_in_words)
+    )
 
 
 def _condition(column: Feature, answers: list[tuple[Rule, bool]]) -> tuple[str, bool]:
@@ -240,16 +242,16 @@ def _condition(column: Feature, answers: list[tuple[Rule, bool]]) -> tuple[str, 
     if isinstance(column, CategoricalFeature):
         codes = set(range(len(column.categories)))
         for rule, yes in answers:
-            held = set(rule.codes) if isinstance(rule, SubsetRule) else set()
-            codes = codes & held if yes else codes - held
+            subset = set(rule.codes) if isinstance(rule, SubsetRule) else set()
+            codes = codes & subset if yes else codes - subset
         return _categories_in_words(column, codes), bool(codes)
     thresholds = [(rule.threshold, yes) for rule, yes in answers if isinstance(rule, ThresholdRule)]
     low = max((threshold for threshold, yes in thresholds if not yes), default=-math.inf)
     high = min((threshold for threshold, yes in thresholds if yes), default=math.inf)
-    said = tuple(end if math.isinf(end) else declared_precision(column, end) for end in (low, high))
-    if low < high and said[0] == said[1]:  # so close that only their own digits part them
-        said = (low, high)
-    return _range_in_words(column, *said), low < high
+    ends = tuple(end if math.isinf(end) else declared_precision(column, end) for end in (low, high))
+    if low < high and ends[0] == ends[1]:  # so close that only their own digits part them
+        ends = (low, high)
+    return _range_in_words(column, *ends), low < high
 
 
 def _range_in_words(column: NumericFeature, low: float, high: float) -> str:
