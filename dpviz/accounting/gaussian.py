@@ -40,6 +40,8 @@ _ROUNDING = 1e-6
 _LARGE = 50.0
 #: Calibration brackets the noise by factors of `_WIDTH` and then halves the bracket, to within a factor of 1.0001.
 _WIDTH, _HALVINGS = 1.25, 12
+#: Noise is not calibrated for a smaller one.
+_LEAST_DELTA = 1e-30
 
 
 def renyi_loss(noise_multiplier: float, sampling: float, order: float) -> float:
@@ -127,7 +129,7 @@ def noise_multiplier(epsilon: float, delta: float, *, sampling: float, rounds: i
     """
     owner = "noise_multiplier"
     validate_number(owner, "epsilon", epsilon, least=1e-8, allowed="a finite number of at least 1e-8")
-    validate_number(owner, "delta", delta, least=1e-30, most=math.nextafter(1, 0), allowed="a number in [1e-30, 1)")
+    validate_number(owner, "delta", delta, least=_LEAST_DELTA, most=math.nextafter(1, 0), allowed="a number in [1e-30, 1)")
     validate_number(owner, "sampling", sampling, least=1e-4, most=1, allowed="a number in [1e-4, 1]")
     validate_number(owner, "rounds", rounds, least=1, allowed="a whole number of at least 1")
 
@@ -169,9 +171,20 @@ def bisect(enough: Callable[[float], bool], low: float, high: float, times: int)
 def _delta_of_row(epsilon: float, delta: float, rows: int) -> float:
     """The delta that each of the rows of a person may have beside `epsilon`, so that together they have (rows epsilon, delta).
 
+    Raises DpvizError where it is too small to be kept.
+
     Source: group privacy as in `guarantee.for_unit`, the other way round.
     """
-    return delta if rows == 1 else delta / rows * math.exp(-(rows - 1) * epsilon) * (1 - 1e-12)
+    if rows == 1:
+        return delta
+    of_row = delta / rows * math.exp(-(rows - 1) * epsilon) * (1 - 1e-12)
+    if of_row < _LEAST_DELTA:
+        what = (
+            f"Of a person with {rows:,} rows, each would have to keep a delta below {_LEAST_DELTA:g} beside so large an epsilon."
+        )
+        remedy = "Ask for a smaller epsilon, or for every row in every round, without a filter."
+        raise DpvizError(what, remedy=remedy)
+    return of_row
 
 
 def filter_orders(epsilon: float, delta: float, rows: int = 1) -> list[float]:

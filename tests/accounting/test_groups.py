@@ -25,6 +25,9 @@ from dpviz.accounting.events import (
 )
 from dpviz.accounting.gaussian import priced_rounds
 from dpviz.accounting.guarantee import PrivacyLoss, for_unit, guarantee, round_down
+from dpviz.errors import DpvizError
+from dpviz.learners import FitRequest
+from dpviz.table.schema import NumericFeature, NumericTarget, Schema
 
 ROWS = [2, 5]
 DELTA = 1e-6
@@ -90,6 +93,16 @@ def test_sampled_and_filtered_rounds_keep_what_was_asked_for_all_rows(rows, samp
     assert found.delta <= DELTA
     assert found.delta == pytest.approx(DELTA, rel=0.01)
     assert worst_delta(cost, rows, found.epsilon) <= DELTA
+
+
+@pytest.mark.parametrize("asked", [{}, {"filter": False}, {"sampling": 1.0}])
+@pytest.mark.parametrize("epsilon", [100.0, 1e4, 1e6])
+def test_an_epsilon_beside_which_no_row_can_keep_its_delta_is_refused_in_words_of_the_person(epsilon, asked):
+    schema = Schema((NumericFeature("x", 0, 1),), NumericTarget("y", 0, 1), 1000, rows_per_person=3)
+    with pytest.raises(DpvizError, match=r"Of a person with 3 rows, .* Ask for a smaller epsilon"):
+        FitRequest.of("s-gbdt-published", epsilon=epsilon, seed=0, **asked).plan(schema).event()
+    every_row = FitRequest.of("s-gbdt-published", epsilon=epsilon, seed=0, sampling=1.0, filter=False).plan(schema).event()
+    assert guarantee(every_row, 3).epsilon <= epsilon
 
 
 @pytest.mark.parametrize("rows", ROWS)
