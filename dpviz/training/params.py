@@ -18,42 +18,49 @@ class Control:
     """How a parameter is presented and checked.
 
     `kind` is "number", "whole", "flag", "choice", "shares" (a tuple of non-negative weights, or None for the rule) or "classes"
-    (a positive number per class, or None for equal ones). `low` and `high` bound numbers, `options` lists the choices, `parts`
-    names the entries of shares (empty: one per level).
+    (a positive number per class, or None for equal ones), or "name" (a text). `low` and `high` bound numbers, `options` lists the
+    choices, `parts` names the entries of shares (empty: one per level). `beside`: what is allowed beside all these.
     """
 
     label: str
     help: str
-    kind: Literal["number", "whole", "flag", "choice", "shares", "classes"]
+    kind: Literal["number", "whole", "flag", "choice", "shares", "classes", "name"]
     low: float = -math.inf
     high: float = math.inf
     options: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
+    beside: tuple[str | None, ...] = ()
 
     @property
     def allowed(self) -> str:
         """What is allowed, in words that follow "must be"."""
         count = f"{len(self.parts)} " if self.parts else ""
-        return {
+        words = {
             "flag": "True or False",
             "choice": f"one of {', '.join(option if option.isdigit() else repr(option) for option in self.options)}",
-            "shares": f"None or a sequence of {count}non-negative numbers, not all 0",
-            "classes": "None or a sequence of positive numbers, one per class",
+            "shares": f"a sequence of {count}non-negative numbers, not all 0",
+            "classes": "a sequence of positive numbers, one per class",
             "whole": f"a whole number in [{self.low:g}, {self.high:g}]",
             "number": f"a number in [{self.low:g}, {self.high:g}]",
+            "name": "the name of a categorical feature",
         }[self.kind]
+        return " or ".join((*map(repr, self.beside), words))
 
     def accepts(self, value: Any) -> bool:
         """True if `value` is allowed."""
+        if self._is_beside(value):
+            return True
         match self.kind:
             case "flag":
                 return isinstance(value, bool)
             case "choice":
                 return not isinstance(value, bool) and str(value) in self.options
             case "shares":
-                return value is None or self._are_shares(value)
+                return self._are_shares(value)
             case "classes":
-                return value is None or (self._are_shares(value) and min(value) > 0)
+                return self._are_shares(value) and min(value) > 0
+            case "name":
+                return isinstance(value, str) and value != ""
             case "whole":
                 return is_whole(value) and self.low <= int(value) <= self.high
             case _:
@@ -61,9 +68,14 @@ class Control:
 
     def settled(self, value: Any) -> Any:
         """An accepted `value` in the one type in which it is kept: from NumPy's numbers, or 3.0 for a whole 3, for example."""
+        if self._is_beside(value):
+            return value
         if self.kind in ("shares", "classes"):
-            return None if value is None else tuple(map(float, value))
-        return {"whole": int, "number": float, "choice": str, "flag": bool}[self.kind](value)
+            return tuple(map(float, value))
+        return {"whole": int, "number": float, "choice": str, "flag": bool, "name": str}[self.kind](value)
+
+    def _is_beside(self, value: Any) -> bool:
+        return any(isinstance(value, type(one)) and value == one for one in self.beside)
 
     def _are_shares(self, value: Any) -> bool:
         if not isinstance(value, (tuple, list)) or (self.parts and len(value) != len(self.parts)):
@@ -93,12 +105,12 @@ def choice(options: tuple[str, ...], label: str, help: str) -> Any:
 
 def share_weights(label: str, help: str, *, parts: tuple[str, ...] = ()) -> Any:
     """A dataclass field for non-negative weights, one per part (no parts: one per level); None, the default, is the rule."""
-    return _field(None, Control(label, help, "shares", parts=parts))
+    return _field(None, Control(label, help, "shares", parts=parts, beside=(None,)))
 
 
 def per_class(label: str, help: str) -> Any:
     """A dataclass field for a positive number per class, in the order of the schema; None, the default: equal ones."""
-    return _field(None, Control(label, help, "classes"))
+    return _field(None, Control(label, help, "classes", beside=(None,)))
 
 
 def _field(default: Any, about: Control) -> Any:
@@ -112,13 +124,17 @@ def controls_of(params_type: type) -> dict[str, Control]:
 
 def make_params(params_type: type, owner: str, given: dict[str, Any]) -> Any:
     """A checked instance; raises UnknownName for a parameter the learner does not have and ParameterError for a bad value."""
+    return params_type(**_settled(params_type, owner, given))
+
+
+def _settled(params_type: type, owner: str, given: dict[str, Any]) -> dict[str, Any]:
     known = controls_of(params_type)
     for name, value in given.items():
         if name not in known:
             raise UnknownName(f"parameter of {owner!r}", name, known)
         if not known[name].accepts(value):
             raise ParameterError(owner, name, value, known[name].allowed)
-    return params_type(**{name: known[name].settled(value) for name, value in given.items()})
+    return {name: known[name].settled(value) for name, value in given.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,39 +153,22 @@ class Settings:
 
     epsilon: float = number(1.0, "Epsilon", "Privacy loss of a person, all rows of whom come or go together.", low=1e-6, high=1e6)
     max_depth: int = whole(4, "Largest depth", "The tree has at most this many levels of rules.", low=1, high=12)
-    depth: int | Literal["auto"] = field(default="auto", metadata={"control": None})
-    delta: float | None = field(default=None, metadata={"control": None})
-    test_share: float | None = field(default=None, metadata={"control": None})
-    groups: str | None = field(default=None, metadata={"control": None})
+    depth: int | Literal["auto"] = _field("auto", Control("Depth", "Levels of rules.", "whole", 1, 12, beside=("auto",)))
+    delta: float | None = _field(None, Control("Delta", DELTA, "number", 0.0, 0.5, beside=(None,)))
+    test_share: float | None = _field(
+        None, Control("Test share", "Part of the rows kept for a test result.", "number", 0.0, MOST_TESTED, beside=(None,))
+    )
+    groups: str | None = _field(None, Control("Groups", "What the test counts apart.", "name", beside=(None,)))
 
     def __post_init__(self) -> None:
-        for name, about in controls_of(Settings).items():
-            if about is not None:
-                self._settle(name, about, about.allowed)
-        if not (isinstance(self.depth, str) and self.depth == "auto"):
-            limit = controls_of(Settings)["max_depth"]
-            self._settle("depth", limit, f"'auto' or {limit.allowed}")
-        if self.delta is not None:
-            about = Control("Delta", DELTA, "number", 0.0, 0.5)
-            self._settle("delta", about, f"None or {about.allowed}")
-        if self.test_share is not None:
-            about = Control("Test share", "Part of the rows kept for a test result.", "number", 0.0, MOST_TESTED)
-            self._settle("test_share", about, f"None or {about.allowed}")
-        if self.groups is not None and not (isinstance(self.groups, str) and self.groups):
-            raise ParameterError("fit", "groups", self.groups, "None or the name of a categorical feature")
-
-    def _settle(self, name: str, about: Control, allowed: str) -> None:
-        value = getattr(self, name)
-        if not about.accepts(value):
-            raise ParameterError("fit", name, value, allowed)
-        object.__setattr__(self, name, about.settled(value))
+        for name, value in _settled(Settings, "fit", {one.name: getattr(self, one.name) for one in fields(self)}).items():
+            object.__setattr__(self, name, value)
 
     def of_row(self, rows: int) -> "Settings":
         """The settings for each of the `rows` of a person: an equal part of epsilon. Raises ParameterError for too little."""
         if rows == 1:
             return self
         limit = controls_of(Settings)["epsilon"]
-        assert limit is not None
         part = epsilon_of_row(self.epsilon, rows)
         if not limit.accepts(part):
             allowed = f"at least {limit.low:g} for every row, of which a person has {rows:,}"
