@@ -18,6 +18,7 @@ import numpy as np
 
 from dpviz.accounting.claim import Disclosure
 from dpviz.accounting.events import Event, Sequential
+from dpviz.accounting.plan import BudgetPlan
 from dpviz.errors import UnsupportedError
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.selection import PermuteAndFlip
@@ -39,7 +40,6 @@ from dpviz.training.growing import (
     stopping_event,
 )
 from dpviz.training.nodes import CountedNode, left_counts
-from dpviz.training.privatree_budget import EpsilonSplit
 from dpviz.training.scores import weighted_gini
 
 #: Exact class counts of a feature's two categories.
@@ -59,8 +59,7 @@ class NoisyHistogramGrower:
     """Grows a tree on noisy histograms."""
 
     grid: CandidateGrid  #: Quantile bins per numeric feature, prefixes of categories
-    split: EpsilonSplit  #: Epsilon of one mechanism of each kind
-    depth: int
+    plan: BudgetPlan
     #: False: stop where the rows are of one class or there is at most one, as published (discloses exact counts).
     complete: bool
     source: NoiseSource
@@ -71,7 +70,7 @@ class NoisyHistogramGrower:
 
     def step(self, node: CountedNode) -> Decision:
         """What the node becomes."""
-        if node.level == self.depth:
+        if node.level == self.plan.depth:
             return self._leaf(node)
         if self.complete:
             return self._split(node, ())
@@ -80,10 +79,12 @@ class NoisyHistogramGrower:
         return self._split(node, (stopping_event(node.level),))
 
     def _leaf(self, node: CountedNode) -> Label:
-        chosen = PermuteAndFlip(self.split.leaf, COUNT).release(
-            node.class_counts, source=self.source, part="leaf", level=node.level
-        )
+        chosen = self._labels.release(node.class_counts, source=self.source, part="leaf", level=node.level)
         return Label(chosen.value, chosen.event)
+
+    @property
+    def _labels(self) -> PermuteAndFlip:
+        return PermuteAndFlip(self.plan.of("leaf", self.plan.depth), COUNT)
 
     def _split(self, node: CountedNode, before: tuple[Event, ...]) -> Split:
         noisy, events = self._noisy_histogram(node)
@@ -99,10 +100,10 @@ class NoisyHistogramGrower:
         """Noisy counts, clipped at 0, float64 of shape (n_bins, n_classes), and their events."""
         noisy = np.zeros(node.histogram.shape)
         events = []
-        groups = (self.split.numeric_node, False), (self.split.categorical_node, True)
-        for epsilon, categorical in groups:
-            bins, n_features = _bins_of_kind(self.grid, categorical)
+        for kind in ("numeric", "categorical"):
+            bins, n_features = _bins_of_kind(self.grid, kind == "categorical")
             if n_features:
+                epsilon = self.plan.of("node", node.level, kind)
                 noise = GeometricNoise(epsilon * n_features, l1=n_features)  # one row is in one bin of each feature
                 released = noise.release(node.histogram[bins], source=self.source, part="node", level=node.level)
                 noisy[bins] = np.maximum(released.value, 0)
@@ -111,10 +112,10 @@ class NoisyHistogramGrower:
 
     def distribution(self, node: CountedNode) -> tuple[list[tuple[Decision, float]], float]:
         """Exact distribution of `step`, and the mass cut off. Only for two classes and features of two categories."""
-        if node.level == self.depth or (not self.complete and meets_stopping_rule(node, LEAST_ROWS)):
-            return leaf_distribution(PermuteAndFlip(self.split.leaf, COUNT), node)
+        if node.level == self.plan.depth or (not self.complete and meets_stopping_rule(node, LEAST_ROWS)):
+            return leaf_distribution(self._labels, node)
         n_bins = tuple(feature.n_bins for feature in self.grid.features)
-        return least_gini_distribution(node.histogram, n_bins, GeometricNoise(self.split.categorical_node))
+        return least_gini_distribution(node.histogram, n_bins, GeometricNoise(self.plan.of("node", node.level, "categorical")))
 
 
 def _bins_of_kind(grid: CandidateGrid, categorical: bool) -> tuple[np.ndarray, int]:

@@ -140,15 +140,3 @@ def privatree_plan(schema: Schema, settings: Settings, split: EpsilonSplit, *, s
     paid = tuple(line for line in lines if line.n_compositions)
     notes, unbounded = (*split.notes, *split.replaced), (stopping_event(None),) if stops else ()
     return BudgetPlan(settings.epsilon, depth, paid, notes, replaced=split.replaced, unbounded=unbounded)
-
-
-def epsilon_split_of(plan: BudgetPlan) -> EpsilonSplit:
-    """The split that a PrivaTree plan was made from (the same at every level)."""
-    return EpsilonSplit(
-        quantile=plan.of("quantile", None, "numeric"),
-        numeric_node=plan.of("node", 0, "numeric"),
-        categorical_node=plan.of("node", 0, "categorical"),
-        leaf=plan.of("leaf", plan.depth),
-        set_by=plan.shares[-1].set_by,
-        notes=plan.notes,
-    )

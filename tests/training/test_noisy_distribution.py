@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.learners.published import privatree_corrected
 from dpviz.learners.published.privatree_corrected import choose_split, split_distribution
 from dpviz.privacy.geometric import GeometricNoise
@@ -13,7 +14,6 @@ from dpviz.table.schema import CategoricalFeature, ClassTarget, Schema
 from dpviz.training import noisy_histograms
 from dpviz.training.counted_rows import counter_of
 from dpviz.training.noisy_histograms import NoisyHistogramGrower, least_gini_distribution, quantile_grid
-from dpviz.training.privatree_budget import EpsilonSplit
 from tests.support.goodness import FITS, p_value
 
 SCHEMA = Schema(tuple(CategoricalFeature(name, ("0", "1")) for name in "abc"), ClassTarget("y", ("n", "p")), n_public=9)
@@ -24,8 +24,8 @@ DATA = EncodedDataset(SCHEMA, tuple(ROWS[:, f].copy() for f in range(3)), ROWS[:
 
 def privatree_node(epsilon, source):
     grid = quantile_grid(SCHEMA, {}, "q")
-    split = EpsilonSplit(epsilon, epsilon, epsilon, epsilon, "test", ())
-    return NoisyHistogramGrower(grid, split, 1, True, source), counter_of(DATA).root(grid)
+    plan = BudgetPlan(2 * epsilon, 1, (Share("node", 0, epsilon, group="categorical"), Share("leaf", 1, epsilon)))
+    return NoisyHistogramGrower(grid, plan, True, source), counter_of(DATA).root(grid)
 
 
 def number_of(decision):

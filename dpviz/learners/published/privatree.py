@@ -33,7 +33,7 @@ from dpviz.training.contract import FitByGrowing, LearnerSpec, always_claims
 from dpviz.training.growing import TreeRecipe
 from dpviz.training.noisy_histograms import NoisyHistogramGrower, least_gini_distribution, quantile_grid
 from dpviz.training.params import Settings, flag
-from dpviz.training.privatree_budget import PrivaTreeParams, epsilon_split_of, privatree_plan, split_epsilon
+from dpviz.training.privatree_budget import PrivaTreeParams, privatree_plan, split_epsilon
 
 NAME, STAR = "privatree", "privatree-star"
 #: Equal rows in the counterexample to the complete tree.
@@ -65,15 +65,16 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
 
 def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> TreeRecipe:
     """Quantiles, then the tree."""
-    split = epsilon_split_of(plan)
     thresholds, events = {}, []
     for feature, column in zip(data.schema.features, data.columns, strict=True):
         if isinstance(feature, NumericFeature):
-            quantiles = JointQuantiles(split.quantile, feature.low, feature.high, n_quantiles=params.bins - 1)
+            quantiles = JointQuantiles(
+                plan.of("quantile", None, "numeric"), feature.low, feature.high, n_quantiles=params.bins - 1
+            )
             released = quantiles.release(column, source=source, part="quantile")
             thresholds[feature.name] = released.value
             events.append(released.event)
-    grower = NoisyHistogramGrower(quantile_grid(data.schema, thresholds, NAME), split, plan.depth, params.grow_complete, source)
+    grower = NoisyHistogramGrower(quantile_grid(data.schema, thresholds, NAME), plan, params.grow_complete, source)
     return grower.recipe(data, tuple(events), () if params.grow_complete else (STOPPING_DISCLOSURE,))
 
 
@@ -89,7 +90,7 @@ def _prepare_star(data: EncodedDataset, plan: BudgetPlan, params: PrivaTreeParam
     columns = data.columns if data.n_rows else [np.zeros(1)] * data.n_features
     numeric = [(f, column) for f, column in zip(data.schema.features, columns, strict=True) if isinstance(f, NumericFeature)]
     thresholds = {feature.name: np.quantile(column, levels, method="inverted_cdf") for feature, column in numeric}
-    grower = NoisyHistogramGrower(quantile_grid(data.schema, thresholds, STAR), epsilon_split_of(plan), plan.depth, False, source)
+    grower = NoisyHistogramGrower(quantile_grid(data.schema, thresholds, STAR), plan, False, source)
     exact: tuple[Event, ...] = (Step.unbounded("exact quantiles of the numeric features", "quantile"),) if numeric else ()
     disclosures = (QUANTILE_DISCLOSURE, growing.STOPPING_DISCLOSURE) if numeric else (growing.STOPPING_DISCLOSURE,)
     return grower.recipe(data, exact, disclosures)
@@ -121,10 +122,9 @@ def last_feature_loss(plan: BudgetPlan, schema: Schema) -> float:
     binary = all(isinstance(feature, CategoricalFeature) and len(feature.categories) == 2 for feature in schema.features)
     if not binary or len(schema.classes) != 2:
         return 0.0
-    split = epsilon_split_of(plan)
-    leaf = PermuteAndFlip(split.leaf, COUNT).probabilities(np.array([[ROWS, 0], [ROWS, 1]]))[:, 1]
+    leaf = PermuteAndFlip(plan.of("leaf", plan.depth), COUNT).probabilities(np.array([[ROWS, 0], [ROWS, 1]]))[:, 1]
     labels = math.log(leaf[1] / leaf[0]) if leaf[0] else 0.0  # 0: below the floating-point range
-    return plan.depth * _last_split_loss(split.categorical_node, schema.n_features) + labels
+    return plan.depth * _last_split_loss(plan.of("node", 0, "categorical"), schema.n_features) + labels
 
 
 @lru_cache(maxsize=256)
