@@ -9,7 +9,7 @@ from dpviz.app import frame
 from dpviz.app.component import component
 from dpviz.app.parts import escape_markdown, plain_bound
 from dpviz.charts.tree.paths import PENDING, guarantee_words
-from dpviz.learners import get_learner, result_verdict
+from dpviz.learners import get_learner
 from dpviz.results.result import FitResult
 from dpviz.table.role import DataRole
 
@@ -25,7 +25,7 @@ _LOOK = {
 
 def guarantee_of(result: FitResult) -> None:
     """One line about the guarantee, and "why?", which opens the rest. What a page has trained itself is not released."""
-    said = result_verdict(result, released=False)
+    said = result.verdict(released=False)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=frame.GUARANTEE):
         data = guarantee_words(said) | {"pending": PENDING}
         component("dpviz_guarantee", Path(__file__))(key="guarantee", data=data)

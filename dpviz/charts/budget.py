@@ -19,7 +19,6 @@ from dpviz.charts.chart import LEGEND_ABOVE, Chart, Figure, Rows, Style, band, c
 from dpviz.charts.theme import BLUE, CLEAR, MAUVE, NEUTRAL, ORANGE, PINK, TEAL, UNSOUND, lighter, text_on
 from dpviz.charts.wording import counted, percent
 from dpviz.evaluation.shares import GROWTHS, ShareMap, Shares
-from dpviz.learners import result_verdict
 from dpviz.results.result import FitResult
 from dpviz.results.verdict import ROW, Unit, bare_text
 from dpviz.results.wording import number_text
@@ -135,7 +134,7 @@ class Split:
 
 def split_of(result: FitResult) -> Split:
     """The split of a result, from its plan, claim and ledger."""
-    plan, claim, outcome = result.plan, result.claim, result_verdict(result)
+    plan, claim, outcome = result.plan, result.claim, result.verdict()
     is_sound = claim.is_sound and result.ledger.guarantee.epsilon <= claim.epsilon and not result.disclosures
     paid = steps(plan, result.ledger.spent(), result.unit)
     if result.disclosures:

@@ -10,7 +10,6 @@ from dpviz.learners.catalogue import (
     registry,
     require_counts,
     require_task,
-    result_verdict,
 )
 from dpviz.learners.request import FitRequest, fit
 
@@ -26,5 +25,4 @@ __all__ = [
     "registry",
     "require_counts",
     "require_task",
-    "result_verdict",
 ]

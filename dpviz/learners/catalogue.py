@@ -6,7 +6,6 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
-from dpviz.accounting.claim import why_uncovered
 from dpviz.errors import UnknownName, UnsupportedError
 from dpviz.learners.native import pf_tree, s_gbdt
 from dpviz.learners.published import (
@@ -26,8 +25,6 @@ from dpviz.learners.published import (
 )
 from dpviz.learners.published.boosted import dpboost, s_gbdt_published
 from dpviz.learners.references import cart, dpa, gbdt, random_forest
-from dpviz.results.result import FitResult
-from dpviz.results.verdict import Verdict, verdict
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, Schema
 from dpviz.training.contract import LearnerSpec
@@ -127,18 +124,6 @@ def require_counts(
 
 def _kind(schema: Schema) -> str:
     return "classes" if isinstance(schema.target, ClassTarget) else "number"
-
-
-def result_verdict(result: FitResult, *, released: bool | None = None) -> Verdict:
-    """What may be said about a result. `released`: whether it comes from a released file; by default what the result says."""
-    return verdict(
-        result.claim_of_person,
-        result.spent,
-        released=result.released if released is None else released,
-        why_not=why_uncovered(result.disclosures, is_exact=result.releasable),
-        unit=result.unit,
-        risk=result.risk,
-    )
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from dpviz.models.base import Model
 from dpviz.models.new_rows import answers, probabilities
 from dpviz.results.document import Booking, Estimate, LearnerEntry, Noise, PerPerson, Statement, TestEntry, document_text
 from dpviz.results.exports import export
-from dpviz.results.verdict import ROW, Unit, verdict
+from dpviz.results.verdict import ROW, Unit, Verdict, verdict
 from dpviz.results.wording import signs_spelled
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
@@ -85,10 +85,8 @@ class FitResult:
 
     def __repr__(self) -> str:
         """A few lines: what was trained, what it costs, and whether it is a release."""
-        why_not = why_uncovered(self.disclosures, is_exact=self.releasable)
-        found = verdict(self.claim_of_person, self.spent, released=self.released, why_not=why_not, unit=self.unit)
         about = f"{self.learner!r} predicts {self.schema.target.name!r:.40} from {listed_names(self.schema.feature_names)}"
-        return f"FitResult({about}\n  {signs_spelled(found.headline)}\n  {self.not_released_because or 'A release.'})"
+        return f"FitResult({about}\n  {signs_spelled(self.verdict().headline)}\n  {self.not_released_because or 'A release.'})"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the tree as a picture, and its guarantee."""
@@ -157,6 +155,17 @@ class FitResult:
         """What the paper claims that a person loses."""
         is_of_person = self.plan.rows_per_person == self.unit.rows
         return self.claim.of(of_person(self.claim.loss, self.unit.rows) if is_of_person else self.unit.loss_of(self.claim.loss))
+
+    def verdict(self, *, released: bool | None = None) -> Verdict:
+        """What may be said about its privacy. `released`: whether it comes from a released file; by default what it says."""
+        return verdict(
+            self.claim_of_person,
+            self.spent,
+            released=self.released if released is None else released,
+            why_not=why_uncovered(self.disclosures, is_exact=self.releasable),
+            unit=self.unit,
+            risk=self.risk,
+        )
 
     def _of_unit(self, event: Event) -> PrivacyLoss:
         """A file of before, whose settings are a row's, states what any mechanism with the row's loss costs a person."""

@@ -15,7 +15,6 @@ from dpviz.errors import DpvizError, RefusedRelease
 from dpviz.evaluation.audit.evidence import typical
 from dpviz.io.results import result_from_json
 from dpviz.learners import get_learner
-from dpviz.learners.catalogue import result_verdict
 from dpviz.learners.native import pf_tree
 from dpviz.learners.request import FitRequest
 from dpviz.models.tree import Leaf, Tree
@@ -187,7 +186,7 @@ def test_a_release_is_what_exact_samplers_alone_drew(name, drawn):
 def require_exact_samplers(name, rows, asked, drawn):
     simulated = dpviz.fit(name, rows, seed=3, **asked)
     assert not simulated.released
-    assert result_verdict(simulated).kind != "released"
+    assert simulated.verdict().kind != "released"
     assert not any(step.exact for _, step in walk(simulated.ledger.event))
     drawn.clear()
     try:

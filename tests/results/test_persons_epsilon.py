@@ -14,7 +14,7 @@ from dpviz.accounting.guarantee import PrivacyLoss, for_unit, guarantee
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.errors import DocumentError, ParameterError
 from dpviz.io.results import document_verdict, result_from_json
-from dpviz.learners import FitRequest, get_learner, learner_names, result_verdict
+from dpviz.learners import FitRequest, get_learner, learner_names
 from dpviz.results.verdict import Unit
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from tests.support.release_rows import SCHEMA, small_rows
@@ -120,8 +120,8 @@ def test_a_document_says_the_persons_epsilon_and_means_the_same_when_it_is_read(
     again = result_from_json(result.to_json())
     assert (again.plan.rows_per_person, again.unit, again.plan.shares) == (3, result.unit, result.plan.shares)
     assert (again.spent, again.guarantee, again.claim_of_person) == (result.spent, result.guarantee, result.claim_of_person)
-    assert result_verdict(again).headline == result_verdict(result).headline
-    assert document_verdict(document, result.schema).proven == result_verdict(result).proven
+    assert again.verdict().headline == result.verdict().headline
+    assert document_verdict(document, result.schema).proven == result.verdict().proven
     assert json.loads(again.to_json()) == document
 
 
@@ -148,7 +148,7 @@ def test_a_document_of_before_keeps_its_meaning(name):
     assert fitted(name, rows=1).per_person is None
     assert again.ledger.guarantee == row
     assert json.loads(again.to_json()) == document
-    assert result_verdict(again).kind == result_verdict(fitted(name, rows=1)).kind
+    assert again.verdict().kind == fitted(name, rows=1).verdict().kind
 
 
 def test_whom_a_plan_was_made_for_is_a_whole_number_of_rows():

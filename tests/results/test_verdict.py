@@ -13,7 +13,6 @@ from dpviz.accounting.risk import Risk
 from dpviz.charts.publish.test_result import summary
 from dpviz.io.exports.contract import ExportInput
 from dpviz.io.results import result_from_json
-from dpviz.learners import result_verdict
 from dpviz.results.result import FitResult
 from dpviz.results.verdict import Unit, loss_text, odds_text, verdict
 from dpviz.results.wording import number_text, signs_spelled
@@ -153,7 +152,7 @@ def test_the_rows_of_a_person_are_composed_and_no_other_number_is_said():
 
 
 def test_files_and_terminal_say_what_the_banner_says():
-    banner = result_verdict(rounds())
+    banner = rounds().verdict()
     assert "at most 55 times in 100" in banner.odds  # a delta does not hide what Gaussian noise allows
     assert "at most 74 times in 100" in banner.plain_bound
     odds = signs_spelled(f"{banner.odds} {banner.plain_bound}")

@@ -12,7 +12,7 @@ from dpviz.charts.chart import LEGEND_ABOVE, Chart, Rows, chart, hatched_bar, le
 from dpviz.charts.theme import ASKED, INTERRUPTED, LIGHT, OVER_CAP, RELEASED
 from dpviz.charts.wording import capital, counted
 from dpviz.io.results import result_from_json, with_our_verdict
-from dpviz.learners import get_learner, registry, result_verdict
+from dpviz.learners import get_learner, registry
 from dpviz.release.check import Match, Place, composed, matched
 from dpviz.release.records import Balance, CapChange, State, UncoveredUse, total
 from dpviz.release.register import Register
@@ -194,7 +194,7 @@ def checked_file(content: bytes, name: str, register: Register) -> CheckedFile:
     """
     result, match = with_our_verdict(result_from_json(content)), matched(register, content)
     balance = None if match.record is None else register.balance(match.record.data_set)
-    return CheckedFile(name, match, result, result_verdict(result), balance, register.path)
+    return CheckedFile(name, match, result, result.verdict(), balance, register.path)
 
 
 def title(file: CheckedFile) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.charts.chart import Rows
 from dpviz.evaluation.metrics import RARE
-from dpviz.learners import get_learner, result_verdict
+from dpviz.learners import get_learner
 from dpviz.models.tree import Tree, format_value
 from dpviz.results.document import Estimate
 from dpviz.results.result import FitResult, TestReport
@@ -196,7 +196,7 @@ def group_sentences(report: TestReport | None) -> list[str]:
 
 def summary(result: FitResult) -> list[tuple[str, str]]:
     """(name, value) lines."""
-    verdict, reasons = result_verdict(result), ""
+    verdict, reasons = result.verdict(), ""
     if not result.ledger.guarantee.is_finite:
         reasons = f": {'; '.join(dict.fromkeys(row.note for row in result.ledger.rows() if row.note))}"
     model = result.model

@@ -18,7 +18,7 @@ from dpviz.charts.wording import capital, explained
 from dpviz.errors import DpvizError
 from dpviz.evaluation.paths import PathStep, has_rare_classes, path_step, references
 from dpviz.evaluation.repeat import process_local_copy
-from dpviz.learners import FitRequest, result_verdict
+from dpviz.learners import FitRequest
 from dpviz.models.tree import as_tree
 from dpviz.results.verdict import ROW, Unit, Verdict, loss_text, times_text
 from dpviz.results.wording import number_text
@@ -87,7 +87,7 @@ class PathSteps:
         widths = exact_trace(shown, self.train).shares(shown) if self.role.may_show_rows else {}
         notes = NodeNotes(widths, probabilities=intervals(complete, shown, plan, result.unit.rows), n_draws=draws)
         wide, narrow = (draw_tree(shown, notes, title="Tree", narrow=narrow).embedded() for narrow in (False, True))
-        split, said = split_html(split_of(result)), result_verdict(result)
+        split, said = split_html(split_of(result)), result.verdict()
         return DrawnStep(value, wide, narrow, found.score, beside, said, shape_in_words(plan), split)
 
 
