@@ -39,7 +39,7 @@ from dpviz.table.encode import encode
 from dpviz.table.raw import load_for
 from dpviz.table.schema import Schema, require_no_persons, require_schema
 from dpviz.table.validation import validate_count, validate_flag
-from dpviz.training.contract import LearnerSpec, fit_with_test, plan_with_test, schema_disclosures
+from dpviz.training.contract import FitOutput, LearnerSpec, fit_with_test, plan_with_test, schema_disclosures
 from dpviz.training.counted_rows import CountedRows, Rows
 from dpviz.training.params import Settings, make_params
 
@@ -182,12 +182,16 @@ class FitRequest:
                 if error.code != LOST_ROWS or not times_left:
                     raise
             noise = source or self._noise()  # nothing of the first times goes into anything
+        return self.result(schema, plan, grown, noise, Unit(schema.rows_per_person, is_bounded=rows.rows_per_person is not None))
+
+    def result(self, schema: Schema, plan: BudgetPlan, grown: FitOutput, noise: NoiseSource, unit: Unit) -> FitResult:
+        """All that is to be said of what was trained by a plan, on rows of this schema, for this unit of privacy."""
         ledger = Ledger(grown.event)
         return FitResult(
-            learner=spec.name,
+            learner=self.spec.name,
             model=grown.model,
             ledger=ledger,
-            claim=spec.claim(plan, self.params, schema),
+            claim=self.spec.claim(plan, self.params, schema),
             plan=plan,
             params=self.params,
             settings=self.settings,
@@ -196,9 +200,9 @@ class FitRequest:
             noise=noise_of(noise, ledger),
             seed=getattr(noise, "seed", None),
             test_report=grown.test_report,
-            unit=Unit(schema.rows_per_person, is_bounded=rows.rows_per_person is not None),
+            unit=unit,
             releasable=plan.is_exact,
-            planned=plan.event(shared=rows.rows_per_person is not None),
+            planned=plan.event(shared=unit.is_bounded),
         )
 
 

@@ -17,10 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.accounting.ledger import Ledger
 from dpviz.errors import ParameterError, RefusedRelease, SchemaError, not_row_wise
 from dpviz.learners.published.boosted import s_gbdt_published as s_gbdt
-from dpviz.learners.request import check_row_count, noise_of, warn_of_disclosures
+from dpviz.learners.request import FitRequest, check_row_count, warn_of_disclosures
 from dpviz.privacy.source import ExactNoise, NoiseSource, Simulation, drawn_by
 from dpviz.progress import Progress, Stop, all_steps
 from dpviz.randomness import child_seeds
@@ -31,8 +30,8 @@ from dpviz.table.schema import Schema
 from dpviz.table.validation import validate_count, validate_flag
 from dpviz.training.boosting.loss import loss_of
 from dpviz.training.boosting.rounds import Rounds, boosted_model
-from dpviz.training.contract import plan_with_test, schema_disclosures
-from dpviz.training.params import Settings, make_params
+from dpviz.training.contract import FitOutput
+from dpviz.training.params import Settings
 
 
 def train_federated(
@@ -98,21 +97,21 @@ def train_federated(
     schema = _schema_of(parts)
     if params.get("initial_share"):
         raise ParameterError("train_federated", "initial_share", params["initial_share"], "0: owners start from 0")
-    chosen = make_params(s_gbdt.Params, s_gbdt.NAME, {**params, "initial_share": 0.0})
     public_seed = validate_count("train_federated", "public_seed", public_seed, 0)
+    if seed is not None:
+        seed = validate_count("train_federated", "seed", seed, 0)
+    settings = Settings(epsilon=epsilon, max_depth=max_depth, depth=depth, delta=delta)  # type: ignore[arg-type]
+    request = FitRequest(s_gbdt.NAME, settings, {**params, "initial_share": 0.0}, seed)
     if seed is None:
         if blamed := next((part.not_row_wise for part in parts if part.not_row_wise), ""):
             raise not_row_wise(blamed)
         for number, part in enumerate(parts if not accept_rows else ()):
             check_row_count(part, accept="pass accept_rows=True", where=f"Owner {number}")
-    else:
-        seed = validate_count("train_federated", "seed", seed, 0)
-    settings = Settings(epsilon=epsilon, max_depth=max_depth, depth=depth, delta=delta)  # type: ignore[arg-type]
     bounds = [part.rows_per_person for part in parts]  # a person with bounded rows may be known to every owner
     is_bounded = None not in bounds
     most_rows = sum(filter(None, bounds)) if is_bounded else max(part.schema.rows_per_person for part in parts)
     unit = Unit(most_rows, is_bounded=is_bounded)
-    plan = plan_with_test(s_gbdt.LEARNER, replace(schema, rows_per_person=unit.rows), settings, chosen)
+    plan, chosen = request.plan(replace(schema, rows_per_person=unit.rows)), request.params
     event, cost = plan.rounds("tree")
     recipe = s_gbdt.recipe_of(schema, cost, chosen)
     _require_disjoint(parts, is_release=seed is None)
@@ -126,26 +125,13 @@ def train_federated(
         values.append(np.mean([leaves for _, leaves in released], axis=0))
         for owner, (cells, _) in zip(owners, released, strict=True):
             owner.learn(cells, values[-1])
-    ledger = Ledger(drawn_by(sources[0], event))  # all are of one kind
-    claim = s_gbdt.LEARNER.claim(plan, chosen, schema)
+    grown = FitOutput(boosted_model(trees, loss, 0.0, values), drawn_by(sources[0], event))  # all sources are of one kind
+    result = request.result(schema, plan, grown, sources[0], unit)
     who = "A person may be known to all of them."
     if not is_bounded:
         who = "Assumed: nobody's rows are with two of them; whoever is with two pays twice."
-    because = f"{claim.because} Leaves are means of those of {len(parts)} owners (Algorithm 9). {who}"
-    result = FitResult(
-        learner=s_gbdt.NAME,
-        model=boosted_model(trees, loss, 0.0, values),
-        ledger=ledger,
-        claim=replace(claim, because=because),
-        plan=plan,
-        params=chosen,
-        settings=settings,
-        schema=schema,
-        disclosures=schema_disclosures(schema),
-        noise=noise_of(sources[0], ledger),
-        seed=seed,
-        unit=unit,
-    )
+    because = f"{result.claim.because} Leaves are means of those of {len(parts)} owners (Algorithm 9). {who}"
+    result = replace(result, claim=replace(result.claim, because=because), seed=seed)
     warn_of_disclosures(result)
     return result
 
