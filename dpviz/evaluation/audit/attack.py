@@ -428,7 +428,7 @@ def _groups(request: FitRequest) -> Iterator[tuple[Pair, int]]:
     has_delta = typical(request.spec, epsilon=epsilon, delta=request.settings.delta, **request.given).delta > 0
     together = min(math.ceil(GROUP_BESIDE_DELTA / epsilon), MOST_ROWS) if has_delta else math.ceil(GROUP / epsilon)
     for rows in {together} if has_delta else sorted({1, together}):
-        for pair in default_audit_pairs(task, rows * epsilon):
+        for pair in default_audit_pairs(task, rows * epsilon, has_delta=has_delta):
             with_canaries = pair[1].take(np.repeat(np.arange(pair[1].n_rows), rows), share=1.0)
             yield (with_canaries.take(np.arange(with_canaries.n_rows - rows), share=1.0), with_canaries), rows
 

@@ -290,10 +290,13 @@ def test_a_group_of_canaries_is_one_for_which_more_right_guesses_than_the_ledger
 
 def test_pairs_are_neighbours_and_wrong_questions_are_refused():
     first, second = small_pair()
-    for pair in (*default_audit_pairs("classes", 0.1), *default_audit_pairs("number", 0.1)):
-        require_neighbours(*pair)
-        assert pair[0].schema.n_public == 10_000, "the public rows of the typical plan"
-    assert [pair[0].n_rows for pair in default_audit_pairs("classes", 0.1)] == [3, 0, 100]
+    for has_delta, others in ((False, [3, 0, 100]), (True, [3, 0, 2])):
+        for task in ("classes", "number"):
+            pairs = default_audit_pairs(task, 0.1, has_delta=has_delta)
+            assert [pair[0].n_rows for pair in pairs] == others
+            for pair in pairs:
+                require_neighbours(*pair)
+                assert pair[0].schema.n_public == 10_000, "the public rows of the typical plan"
     for error, words, learner, wrong in (
         (UnknownName, "no learner", "pf-treee", {}),
         (UnknownName, "no parameter", "pf-tree", {"colour": 1}),
@@ -384,6 +387,20 @@ def test_one_row_more_tells_boosted_trees_apart_by_nearly_the_mu_that_is_proved(
     known, ratios = ratios_of(learner, pair, 40, epsilon=epsilon, **params)
     proved, shown = known.planned.request.risk(pair[0].schema).guesses(), (1 / (1 + np.exp(-np.abs(ratios)))).mean()
     assert 0.8 < norm.ppf(shown) / norm.ppf(proved) < 1.25
+
+
+@slow
+def test_canaries_among_others_unlike_them_in_the_target_alone_tell_of_their_mu_in_every_round():
+    """With one noise the ratios with them and without are apart by the square of what they move, in its standard deviations."""
+    moved = []
+    request = FitRequest.of("s-gbdt", epsilon=0.1, max_depth=1, depth=1)
+    for pair, rows in _groups(request):
+        known = LikelihoodRatios(BoundLearner(request, pair[0].schema), pair)
+        apart = [known.draw(1, seed) - known.draw(0, seed) for seed in range(12)]
+        proved = known.planned.request.risk(pair[0].schema).for_persons(rows).guesses()
+        moved.append(math.sqrt(np.mean(apart)) / (2 * norm.ppf(proved)))
+    assert 0.94 < moved[2] < 1.06
+    assert moved[2] > max(moved[:2]), "alone they are learned, and move less from round to round"
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
