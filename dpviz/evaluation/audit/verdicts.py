@@ -175,7 +175,7 @@ AUDIT_SEED = 20260101
 #: Boosted trees that release Gaussian sums: a draw takes as long as hundreds of trees.
 ROUNDS = ("s-gbdt", "s-gbdt-published")
 #: Draws of an attack: of one tree, of a forest, of such rounds, and of a learner without privacy, which is seen at once.
-DRAWS, FOREST_DRAWS, ROUNDS_DRAWS, OPEN_DRAWS = 8000, 4000, 2000, 80
+DRAWS, FOREST_DRAWS, ROUNDS_DRAWS, OPEN_DRAWS = 8000, 4000, 1000, 80
 
 
 def verify_all(
