@@ -128,18 +128,22 @@ class Search:
 
         A first look everywhere, the two points between which it crosses, then two bisections.
         """
-        try:
-            yield self._drawn(range(len(self.grid)), self.stages[0])
-            for places in self._places():
-                for total in self.stages:  # until each has a verdict or all its draws
-                    wanted = [at for at in places if not self._is_settled(at) and self.found[at].n_draws < total]
-                    if wanted:
-                        yield self._drawn(wanted, total)
-        except _Stopped:
-            yield self._answer(is_complete=False)
-            return
+        for places, total in self._wanted():
+            if is_stopped(self.stop):
+                yield self._answer(is_complete=False)
+                return
+            yield self._drawn(places, total)
         self._tell(1.0)
         yield self._answer(is_complete=True)
+
+    def _wanted(self) -> Iterator[tuple[Sequence[int], int]]:
+        """Where to draw next, and up to how many draws: until each place has a verdict or all its draws."""
+        yield range(len(self.grid)), self.stages[0]
+        for places in self._places():
+            for total in self.stages:
+                wanted = [at for at in places if not self._is_settled(at) and self.found[at].n_draws < total]
+                if wanted:
+                    yield wanted, total
 
     def _places(self) -> Iterator[tuple[int, ...]]:
         """What to settle next: the last point that a first look finds below the reliability, and the first above it.
@@ -170,8 +174,6 @@ class Search:
 
     def _drawn(self, places: Sequence[int], total: int) -> SearchAnswer:
         """Draws up to `total` at places with equally many so far."""
-        if is_stopped(self.stop):
-            raise _Stopped
         before = {at: self.found[at].outcomes if at in self.found else np.empty(0) for at in places}
         n_before = len(before[places[0]])
         fresh = self.draw(tuple(places), total - n_before, n_before)
@@ -188,10 +190,6 @@ class Search:
     def _answer(self, *, is_complete: bool) -> SearchAnswer:
         points = tuple(point for _, point in sorted(self.found.items()))
         return SearchAnswer(self.grid, points, self.reliability, self.confidence, is_complete)
-
-
-class _Stopped(Exception):
-    """Somebody asked the search to stop."""
 
 
 def judge_point(place: float, outcomes: np.ndarray, target: float, reliability: float, failure: float) -> GridPoint:
