@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -39,9 +39,6 @@ TOPICS = {
     "growth": "time and memory as tables grow",
     "risk": "what one row risks, for every learner",
 }
-PAGES: dict[str, tuple[str, Callable[[], str]]] = {
-    "learners": ("the page of all learners", lambda: learners_page(LEARNERS, stored_run())),
-}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -68,10 +65,9 @@ def parser() -> ArgumentParser:
         module(name).add_arguments(topic)
         topic.add_argument("--out", type=Path, metavar="CSV", help="also write the table here")
         topic.set_defaults(run=_measure, topic=name)
-    for name, (words, page) in PAGES.items():
-        topic = topics.add_parser(name, help=words)
-        topic.add_argument("--out", type=Path, metavar="MD", help="also write the page here")
-        topic.set_defaults(run=_page, page=page)
+    page = topics.add_parser("learners", help="the page of all learners")
+    page.add_argument("--out", type=Path, metavar="MD", help="also write the page here")
+    page.set_defaults(run=_learners)
     every = topics.add_parser("all", help="every topic, with its usual options")
     add_data(every)
     add_workers(every)
@@ -97,8 +93,8 @@ def _measure(args: Namespace) -> int:
     return 0
 
 
-def _page(args: Namespace) -> int:
-    text = args.page()
+def _learners(args: Namespace) -> int:
+    text = learners_page(LEARNERS, stored_run())
     print(text)
     if args.out is not None:
         write_whole(args.out, text, force=True)

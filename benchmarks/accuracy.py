@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.arguments import add_data, add_repeats, add_workers
-from benchmarks.data import bench_data
+from benchmarks.data import bench_data, texts_of
 from benchmarks.measured import means
 from dpviz.cli import console
 from dpviz.errors import DpvizError
@@ -87,10 +87,7 @@ def read_printed(path: Path) -> Printed:
 
     Data that stand there twice, with and without their categories (group "mixed"), are told apart by the suffix `_cat`.
     """
-    table = read_table(path)
-    names = ("group", "version", "epsilon", "dataset", "method", "mean", "stderr")
-    columns = [table.column(name) for name in names]
-    rows = [[c.distinct_texts[c.codes[row]] if c.codes[row] >= 0 else "" for c in columns] for row in range(table.n_rows)]
+    rows = texts_of(read_table(path), ("group", "version", "epsilon", "dataset", "method", "mean", "stderr"))
     numerical = {row[3] for row in rows if row[0] == "numerical"}
     found = {}
     for group, version, epsilon, data, method, mean, error in rows:

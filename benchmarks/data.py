@@ -88,26 +88,21 @@ class Entry:
 
 def manifest(folder: Path, only: Sequence[str] | None) -> list[Entry]:
     """The lines of a folder's manifest; `only` names some. Raises DpvizError, UnknownName."""
-    return [Entry(name, file, target, int(count) if count else None) for name, file, target, count in _chosen(folder, only)]
-
-
-def _chosen(folder: Path, only: Sequence[str] | None) -> list[tuple[str, ...]]:
     if not (folder / MANIFEST).is_file():
         remedy = f"Give a folder with a {MANIFEST} of the columns {', '.join(COLUMNS)}."
         raise DpvizError(f"There is no {MANIFEST}.", where=str(folder), remedy=remedy)
-    listed = _rows(read_table(folder / MANIFEST))
-    names = [row[0] for row in listed]
+    table = read_table(folder / MANIFEST)
+    names = (*COLUMNS, OPTIONAL) if OPTIONAL in table.names else COLUMNS
+    listed = [Entry(*row[:3], int(row[3]) if any(row[3:]) else None) for row in texts_of(table, names)]
+    known = [entry.name for entry in listed]
     for name in only or ():
-        if name not in names:
-            raise UnknownName("data set in the manifest", name, names)
-    return [row for row in listed if not only or row[0] in only]
+        if name not in known:
+            raise UnknownName("data set in the manifest", name, known)
+    return [entry for entry in listed if not only or entry.name in only]
 
 
-def _rows(table: RawTable) -> list[tuple[str, ...]]:
-    columns = [table.column(name) for name in COLUMNS]
-    if OPTIONAL in table.names:
-        columns.append(table.column(OPTIONAL))
-    cells = [[column.distinct_texts[code] if code >= 0 else "" for code in column.codes] for column in columns]
-    if len(cells) == len(COLUMNS):
-        cells.append([""] * table.n_rows)
+def texts_of(table: RawTable, names: Sequence[str]) -> list[tuple[str, ...]]:
+    """The cells of these columns as texts, row by row; missing ones are empty. Raises SchemaError where a column is missing."""
+    columns = [table.column(name) for name in names]
+    cells = ([column.distinct_texts[code] if code >= 0 else "" for code in column.codes] for column in columns)
     return list(zip(*cells, strict=True))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.arguments import add_data, add_repeats, add_workers, count
-from benchmarks.data import bench_data, manifest
+from benchmarks.data import bench_data, manifest, texts_of
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.cli import console
 from dpviz.evaluation.poisoning import PoisoningTable, certify
@@ -79,14 +79,13 @@ def measure(args: Namespace) -> pd.DataFrame:
 
 def read_printed(path: Path) -> Printed:
     """The papers' tables of poisoning guarantees; "-" is nothing. Table VIII is about the version with categories."""
-    table = read_table(path)
-    columns = {name: table.column(name) for name in ("table", "dataset", "method", "epsilon", "accuracy", *PRINTED.values())}
+    names = ("table", "dataset", "method", "epsilon", "accuracy", *PRINTED.values())
     found: Printed = {}
-    for row in range(table.n_rows):
-        cells = {name: c.distinct_texts[c.codes[row]] if c.codes[row] >= 0 else "" for name, c in columns.items()}
+    for row in texts_of(read_table(path), names):
+        cells = dict(zip(names, row, strict=True))
         numbers = {name: float(cells[name]) for name in ("accuracy", *PRINTED.values()) if cells[name] not in ("", "-")}
-        names = [cells["dataset"], *([f"{cells['dataset']}_cat"] if cells["table"].startswith("VIII") else [])]
-        found |= {(name, cells["method"], float(cells["epsilon"])): numbers for name in names}
+        of_sets = [cells["dataset"], *([f"{cells['dataset']}_cat"] if cells["table"].startswith("VIII") else [])]
+        found |= {(name, cells["method"], float(cells["epsilon"])): numbers for name in of_sets}
     return found
 
 
