@@ -114,7 +114,7 @@ def gap_text(value: float, metric: str) -> str:
     """A difference with its sign: "+1.4", "-0.2"; in the target's units "+12.3"."""
     if metric in _IN_UNITS:
         return f"{'+' if value >= 0 else ''}{format_value(value)}"
-    return f"{100.0 * value:+.1f}"
+    return f"{round(100.0 * value, 1) + 0.0:+.1f}"  # no "-0.0"
 
 
 def _axis(metric: str) -> Style:

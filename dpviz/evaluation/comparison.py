@@ -184,15 +184,19 @@ def difference(rows: pd.DataFrame, learner: str, other: str, metric: str = "accu
     pairs = [sign * np.subtract.outer(ours[fold], theirs[fold]).ravel() for fold in folds]
     probability = float(np.mean([np.mean(gap > 0) + np.mean(gap == 0) / 2 for gap in pairs]))
     n_draws = sum(_independent_pairs(rows, (learner, other), len(ours[fold]), len(theirs[fold])) for fold in folds)
-    low, median, high = _quantiles(pairs, (BAND[0], 0.5, BAND[1]))
+    low, median, high = _quantiles(pairs)
     return Difference(learner, other, probability, *wilson(probability, n_draws), low, median, high, len(folds), n_draws)
 
 
-def _quantiles(groups: Sequence[np.ndarray], shares: Sequence[float]) -> list[float]:
-    """Quantiles of all values together, every group having the same weight."""
-    sizes = np.array([len(group) for group in groups])
+def _quantiles(groups: Sequence[np.ndarray]) -> list[float]:
+    """Low, median and high of all values together, every group having the same weight; of two that are one, their middle.
+
+    So the other learner's difference from this one has the same numbers with the other sign.
+    """
+    sizes, values, shares = np.array([len(group) for group in groups]), np.concatenate(groups), (BAND[0], 0.5, BAND[1])
     weights = np.repeat(np.lcm.reduce(sizes) // sizes, sizes)  # whole numbers, whose sums are exact
-    return np.quantile(np.concatenate(groups), shares, weights=weights, method="inverted_cdf").tolist()
+    least, mirrored = (np.quantile(side, shares, weights=weights, method="inverted_cdf") for side in (values, -values))
+    return ((least - mirrored[::-1]) / 2).tolist()
 
 
 def _outcomes(rows: pd.DataFrame, learner: str, metric: str) -> dict[int, np.ndarray]:

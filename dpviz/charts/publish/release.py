@@ -95,8 +95,8 @@ def odds_rows(balance: Balance, this: PrivacyLoss | None, risk: Risk | None = No
     """
     requests = [this] if this and not is_booked else []
     together, is_one = balance.with_one_more(requests), len([*balance.releases, *requests]) == 1
-    alone = this or PrivacyLoss(0.0)
-    losses = {"by this release alone": (alone, risk), "by all releases together": (together, risk if is_one else None)}
+    in_all = "by all releases together" if is_one else "by all releases together, however the later ones were chosen"
+    losses = {"by this release alone": (this or PrivacyLoss(0.0), risk), in_all: (together, risk if is_one else None)}
     unit = balance.data_set.protects
     times = {name: times_text(right_guesses(loss, unit, of)) for name, (loss, of) in losses.items()}
     cells = {name: f"at most {number}" if number.isdigit() else number for name, number in times.items()}
