@@ -152,7 +152,9 @@ def _add(figure: Figure, item: Certified, up_to: float, style: Style, threshold:
         "customdata": np.column_stack((rows, shares, low, tight, published)),
     }
     withstood = table.protected_rows(threshold)
-    up_to_rows = "" if withstood is None else f", up to {counted(withstood, table.unit)}"
+    has_ring = withstood is not None and item.share(withstood) <= up_to
+    place = "" if has_ring else " (further right)"
+    up_to_rows = "" if withstood is None else f", up to {counted(withstood, table.unit)}{place}"
     sure = f"proved with {1 - table.beta:.0%} confidence: %{{customdata[2]:.1%}}, estimate %{{customdata[3]:.1%}}"
     hover = {
         "proved": f"{sure}<br>published: %{{customdata[4]:.1%}}" if has_published else sure,
@@ -180,7 +182,7 @@ def _add(figure: Figure, item: Certified, up_to: float, style: Style, threshold:
             alone = f"<b>{name}</b><br>without poison %{{y:.1%}}, no guarantee<extra></extra>"
             point = {"mode": "markers", "marker": marker(NEUTRAL, "circle-open", 11), "hovertemplate": alone}
             figure.add_scatter(x=[0], y=[table.accuracy], name=f"{item.title}: no guarantee", **point)
-    if withstood is not None and item.share(withstood) <= up_to:
+    if has_ring:
         level = table.majority if threshold is None else threshold
         ring = {"mode": "markers", "marker": marker(style["color"], "circle-open", 11, 3), "cliponaxis": False}
         figure.add_scatter(x=[withstood], y=[level], name="crossing", legendgroup=name, **ring, **SILENT)

@@ -82,7 +82,10 @@ def test_a_ring_stands_where_the_proof_ends_and_the_legend_says_how_many_rows():
     assert [ring.y[0] for ring in rings] == [PROVED.table.majority, voted().table.majority]
     assert [int(trace.name.rpartition("up to ")[2].split()[0]) for trace in lines(figure, ", up to ")] == withstood
     assert not lines(drawn(PROVED, threshold=0.99), "crossing")
-    assert not lines(drawn(PROVED, up_to=0.001), "crossing")
+    cut = drawn(PROVED, up_to=0.001)
+    assert not lines(cut, "crossing")
+    assert len(lines(cut, " rows (further right)")) == 1
+    assert not lines(figure, "further right")
 
 
 def test_tables_have_every_point_and_attacks_and_a_weaker_default_is_said_where_it_is_weaker():
