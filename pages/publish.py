@@ -1,9 +1,7 @@
 """Page "Publish": what is released and what it promises; the register with its history; is a file as it was released?"""
 
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import streamlit as st
 
@@ -40,7 +38,6 @@ from dpviz.io.exports.contract import ExportInput
 from dpviz.io.results import result_from_json
 from dpviz.release.check import Place, findings
 from dpviz.release.export import COLUMNS, register_json, register_lines
-from dpviz.release.files import released_text
 from dpviz.release.records import Balance, ReleaseRecord, State, n_uses, protected, visible_to_others
 from dpviz.release.register import Register
 from dpviz.release.release import Assumption, ReleaseTerms, Status, assumptions, preview_terms, require_source
@@ -167,9 +164,8 @@ def spent_and_left(balance: Balance) -> None:
 
 def risk_of(record: ReleaseRecord) -> Risk | None:
     """What the steps of a release tell, from its file; None where that is gone or was changed."""
-    with suppress(DpvizError):
-        return ExportInput(released_text(Path(record.file), record.sha256)).verdict.risk
-    return None
+    text = publish.text_of(record)
+    return ExportInput(text).verdict.risk if text else None
 
 
 @st.cache_resource(scope="session", max_entries=4, show_spinner="Trying every export on a tree of these columns …")
@@ -290,7 +286,7 @@ def register_view(book: Register) -> None:
             else:
                 st.caption("No release of these rows yet.")
             if any(record.state is State.STARTED for record in balance.releases):
-                st.caption(":material/warning: Interrupted: there is no file, but what it would have cost is spent.")
+                st.caption(prose("publish", "interrupted"))
         with tabs[1]:
             rows_table(account.cap_rows(caps, data_set.protects), f"Every cap {name} has had.")
         if looks:

@@ -15,6 +15,7 @@ from dpviz.app.parts import escape_markdown
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
 from dpviz.app.training import Trained, about, is_resampled, resampling_task
+from dpviz.app.widgets import rows_table
 from dpviz.charts.compare import gap_text, gap_unit, measure_text
 from dpviz.charts.tree.pair import Side, pair_sentence
 from dpviz.charts.tree.svg import NodeNotes
@@ -80,7 +81,7 @@ def pair_words(pinned: Trained, trained: Trained, sides: tuple[Side, Side]) -> N
         st.markdown("Change ε, the depth or the seed: the next tree is shown next to the pinned one.")
         return
     st.markdown(escape_markdown(pair_sentence(*sides)))
-    st.table(_delta_rows(pinned, trained, sides))
+    rows_table(_delta_rows(pinned, trained, sides), "Both trees in numbers, and the difference.")
     st.caption(f"{prose('tree', 'kinds of difference')} The address of this page holds the settings of the tree now.")
 
 
