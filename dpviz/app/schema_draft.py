@@ -93,7 +93,7 @@ class SchemaDraft:
     def with_columns(self, *changed: ColumnDraft) -> SchemaDraft:
         """A copy in which these replace the columns of the same names."""
         by_name = {column.name: column for column in changed}
-        return replace(self, columns=tuple(by_name.get(column.name, column) for column in self.columns))
+        return replace(self, columns=tuple(by_name.get(column.name, column) for column in self.columns))._after_look()
 
     def with_target(self, name: str | None) -> SchemaDraft:
         """A copy that predicts `name`, which is then no longer left out."""
@@ -110,7 +110,7 @@ class SchemaDraft:
         """A copy in which nothing read from the data is left."""
         columns = tuple(column.without_read() for column in self.columns)
         n_public = None if self.n_public_read else self.n_public
-        return replace(self, columns=columns, n_public=n_public, n_public_read=False)
+        return replace(self, columns=columns, n_public=n_public, n_public_read=False)._after_look()
 
     def filled(self, proposed: SchemaDraft) -> SchemaDraft:
         """A copy in which `proposed`, read from the data, fills whatever nobody declared."""
@@ -125,24 +125,31 @@ class SchemaDraft:
 
     def looked_at(self) -> SchemaDraft:
         """A copy that remembers what was declared before its owner looked at the rows. A second look changes nothing."""
-        if self.before is not None:
-            return self
-        return replace(self, columns=tuple(replace(column, before=column) for column in self.columns), before=self)
+        return self if self.before is not None else replace(self, before=self)
 
     def after(self, looked: SchemaDraft | None) -> SchemaDraft:
         """A copy that remembers the look at the rows of another draft of the same columns."""
         if looked is None or looked.before is None or sorted(looked.names) != sorted(self.names):
             return self
-        known = {column.name: column.before for column in looked.columns}
-        columns = tuple(replace(column, before=known[column.name]).since_look() for column in self.columns)
-        return replace(self, columns=columns, before=looked.before)
+        return replace(self, before=looked.before)._after_look()
 
     def before_look(self) -> SchemaDraft:
         """A copy with what was declared before the look, which is still remembered; the draft itself while nobody has looked."""
         if self.before is None:
             return self
-        columns = tuple(replace(column, before=column) for column in (one.before or one for one in self.columns))
+        columns = tuple(map(self.before.column, self.names))
         return replace(self.before, columns=columns, before=self.before, decimal=self.decimal, source=self.source)
+
+    def _after_look(self, *, is_supported: bool = False) -> SchemaDraft:
+        """A copy in which what changed in the columns since the look counts as read, or by a public source as declared."""
+        if self.before is None:
+            return self
+        known = ((column, self.before.column(column.name)) for column in self.columns)
+        return replace(self, columns=tuple(now.after_look(then, is_supported=is_supported) for now, then in known))
+
+    def supported(self) -> SchemaDraft:
+        """A copy in which what changed since the look counts as declared, where its owner names a public source of it."""
+        return self._after_look(is_supported=True) if self.source else self
 
     @property
     def columns_read(self) -> bool:
@@ -151,8 +158,7 @@ class SchemaDraft:
             return False
         now, then = ((draft.target, draft.person, draft.rows_per_person) for draft in (self, self.before))
         return now != then or any(
-            column.before is not None and (column.use is Use.LEFT_OUT) != (column.before.use is Use.LEFT_OUT)
-            for column in self.features
+            (column.use is Use.LEFT_OUT) != (self.before.column(column.name).use is Use.LEFT_OUT) for column in self.features
         )
 
     @property
@@ -162,10 +168,7 @@ class SchemaDraft:
 
     def read_fields(self) -> int:
         """How many values were read from the data."""
-        return sum(len(column.read_now) for column in self._supported()) + self.count_read + self.columns_read
-
-    def _supported(self) -> tuple[ColumnDraft, ...]:
-        return tuple(column.with_source() for column in self.columns) if self.source else self.columns
+        return sum(len(column.read_now) for column in self.supported().columns) + self.count_read + self.columns_read
 
     def gaps(self) -> tuple[tuple[str, str], ...]:
         """(what is missing, column) in the order a page asks for it."""
@@ -181,7 +184,7 @@ class SchemaDraft:
 
     def schema(self) -> Schema:
         """The schema; raises SchemaError when it contradicts itself. Only for drafts without gaps."""
-        columns = {column.name: column for column in self._supported()}
+        columns = {column.name: column for column in self.supported().columns}
         features = tuple(feature_of(columns[one.name]) for one in self.features if one.use is not Use.LEFT_OUT)
         target = target_of(columns[str(self.target)])
         marks = {"n_public": self.count_read, "features": self.columns_read}

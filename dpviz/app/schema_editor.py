@@ -114,7 +114,7 @@ _LISTED = "Categories, or classes of the column to predict, between semicolons: 
 _CONFIG: Mapping[str, Any] = {
     "name": _text("Column", pinned=True, width="medium"),
     "use": _choice("Use as", options=list(_USES), help="Number, date, categories, or not at all."),
-    "source": _text("Source", help="Declared by you, or read from the data: then no epsilon covers it."),
+    "source": _text("Source", width=110, help="Declared by you, or read from the data: then no epsilon covers it."),
     "low": _text("Low", width="small", help="Smaller values count as this one. Write 220.5 or 220,5."),
     "high": _text("High", width="small", help="Greater values count as this one."),
     "categories": _text("Categories", width="medium", help=_LISTED),
@@ -143,7 +143,7 @@ def ask_columns(work: Prepared) -> None:
     st.caption("Cells can be typed, pasted from a spreadsheet, or dragged on from one to those below it.")
     import pandas as pd
 
-    rows = [_cells_of(column, is_target=column.name == draft.target, has_source=bool(draft.source)) for column in edited]
+    rows = [_cells_of(column, is_target=column.name == draft.target) for column in draft.supported().described]
     kinds = {"whole": "bool"}  # texts else, for a grid of numbers reads 220,5 as 2205
     frame = pd.DataFrame({name: pd.Series([row[name] for row in rows], dtype=kinds.get(name, "string")) for name in _CONFIG})
     options: dict[str, Any] = {"num_rows": "fixed", "hide_index": True, "disabled": ["name", "source"], "placeholder": "–"}
@@ -154,8 +154,8 @@ def ask_columns(work: Prepared) -> None:
     if work.left_out:
         reasons = "; ".join(f"{as_code(name)} ({escape_markdown(why)})" for name, why in work.left_out[:10])
         st.caption(f"Left out when filling in: {reasons}.")
-    read = [column.name for column in edited if column.read_now and column.before is None]
-    if read:  # after a look at private rows nobody knows anything without them
+    read = [column.name for column in draft.described if column.read_now]
+    if read and draft.before is None:  # after a look at private rows nobody knows anything without them
         these = "this column" if len(read) == 1 else f"these {len(read):,} columns"
         text = f"I know {these} without the data"
         st.button(text, key="declare", icon=":material/edit:", on_click=_declare, args=(read,))
@@ -164,7 +164,7 @@ def ask_columns(work: Prepared) -> None:
 _OF_NUMBERS, _OF_DATES, _OF_TEXTS = {"low", "high", "unit"}, {"part", "order"}, {"categories", "groups", "unknown_as"}
 
 
-def _cells_of(column: ColumnDraft, *, is_target: bool, has_source: bool) -> dict[str, Any]:
+def _cells_of(column: ColumnDraft, *, is_target: bool) -> dict[str, Any]:
     """The cells of a column as they can be typed again; blank where they say nothing about its use."""
     is_number = column.use is Use.NUMBER
     instead = column.missing_number if is_number else column.missing_as
@@ -182,7 +182,7 @@ def _cells_of(column: ColumnDraft, *, is_target: bool, has_source: bool) -> dict
         "unit": column.unit or None,
         "part": column.part or None,
         "order": column.order or None,
-        "source": "" if column.lacks() else (column.with_source() if has_source else column).source.value,
+        "source": "" if column.lacks() else column.source.value,
     }
     blank = set() if is_number else _OF_NUMBERS | _OF_DATES
     blank |= set() if is_date(column) else _OF_DATES

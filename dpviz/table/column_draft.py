@@ -44,7 +44,6 @@ class ColumnDraft:
     `missing_codes` are cells that count as missing. `missing_number` (a number, or the middle of the range) and `missing_as`
     stand for a missing number and a missing category, `unknown_as` for a text not in the list; None drops the row. A category
     named there belongs to the list whether or not it stands in it. `groups` are further texts, each with the category it is.
-    `before` is the column as it was declared before its owner looked at the rows; None while nobody has.
     """
 
     name: str
@@ -63,7 +62,6 @@ class ColumnDraft:
     missing_as: str | None = OTHER
     unknown_as: str | None = OTHER
     read: frozenset[str] = frozenset()
-    before: ColumnDraft | None = None
 
     @property
     def read_now(self) -> frozenset[str]:
@@ -78,24 +76,20 @@ class ColumnDraft:
     def edited(self, **values: Any) -> ColumnDraft:
         """A copy with these values, given by a person: those that differ are declared, and with them the kind."""
         changed = {field for field, value in values.items() if getattr(self, field) != value}
-        return replace(self, **values, read=self.read - changed - {"kind"}).since_look() if changed else self
+        return replace(self, **values, read=self.read - changed - {"kind"}) if changed else self
 
     def declare(self, fields: Iterable[str] | None = None) -> ColumnDraft:
         """A copy whose values (of these fields; by default of all) count as declared: somebody knows them without the data."""
         left = frozenset() if fields is None else self.read - set(fields) - {"kind"}
-        return replace(self, read=left).since_look()
+        return replace(self, read=left)
 
-    def since_look(self) -> ColumnDraft:
-        """A copy in which whatever differs from before the look counts as read from the data, and what is as before does not."""
-        return self if self.before is None else replace(self, read=self.before.read | self._changed)
+    def after_look(self, before: ColumnDraft, *, is_supported: bool = False) -> ColumnDraft:
+        """A copy in which only what differs from the column before its owner looked at the rows counts as read from the data.
 
-    def with_source(self) -> ColumnDraft:
-        """A copy in which what changed since the look counts as declared: its owner names a public source of it."""
-        return self if self.before is None else replace(self, read=self.before.read - self._changed)
-
-    @property
-    def _changed(self) -> set[str]:
-        return {field for field in _EVERY if getattr(self, _name(field)) != getattr(self.before, _name(field))}
+        It counts as declared where it `is_supported` by a public source. What was read before stays read.
+        """
+        changed = {field for field in _EVERY if getattr(self, _name(field)) != getattr(before, _name(field))}
+        return replace(self, read=before.read - changed if is_supported else before.read | changed)
 
     def without_read(self) -> ColumnDraft:
         """A copy in which whatever was read from the data is empty again."""
@@ -103,7 +97,7 @@ class ColumnDraft:
             return self
         empty = ColumnDraft(self.name)
         fields = map(_name, self.read)
-        return replace(self, **{field: getattr(empty, field) for field in fields}, read=frozenset()).since_look()
+        return replace(self, **{field: getattr(empty, field) for field in fields}, read=frozenset())
 
     def filled(self, proposed: ColumnDraft) -> ColumnDraft:
         """A copy in which empty fields, and those read before, hold the proposed values; declared ones stay."""
