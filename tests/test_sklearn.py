@@ -144,9 +144,6 @@ def test_with_everything_declared_a_spoiled_row_changes_nothing_wherever_it_stan
             assert model.fit(*with_row(frame, y, place, cells, label)).result_.to_json() == without
         model.set_params(random_state=None).fit(*with_row(frame, y, 7, cells, label))
         assert model.result_.released
-    for n_rows in (0, 1):
-        assert model.set_params(random_state=5).fit(frame[:n_rows], y[:n_rows]).predict(frame).shape == (60,)
-    assert (model.predict(frame[:0]).shape, model.predict_proba(frame[:0]).shape) == ((0,), (0, 2))
     number = PrivateTreeRegressor("dp-mean", target_bounds=(0, 9), random_state=5, **MIXED)
     y = pd.Series([1.0, 2.0, 8.0] * 20, dtype=object)
     without = number.fit(frame, y).result_.to_json()
@@ -323,6 +320,16 @@ def test_cross_validation_calibration_voting_and_searches_take_missing_cells(ask
     voting = VotingClassifier([("one", model), ("two", clone(model).set_params(epsilon=4.0))], voting="soft")
     for made in (voting, CalibratedClassifierCV(model, cv=2), GridSearchCV(model, {"epsilon": [1.0, 5.0]}, cv=2)):
         assert made.fit(X, y).score(X, y) > 0.7, made  # labels that it took for undeclared would leave no row
+
+
+def test_no_row_has_no_answer_and_with_everything_declared_no_row_and_one_are_enough_to_fit():
+    frame, y = wards()
+    named = PrivateTreeClassifier(random_state=5, classes=["no", "yes"], **MIXED)
+    numbered = PrivateTreeClassifier(random_state=5, classes=["no", "yes"], bounds=(0, 90), n_public=60)
+    for model, rows in ((named, frame), (numbered, frame[["age"]].to_numpy(dtype=float))):
+        for n_rows in (0, 1):
+            assert model.fit(rows[:n_rows], y[:n_rows]).predict(rows).shape == (60,)
+        assert (model.predict(rows[:0]).shape, model.predict_proba(rows[:0]).shape) == ((0,), (0, 2))
 
 
 def test_what_is_no_number_and_no_date_counts_as_missing_alike():

@@ -47,8 +47,8 @@ class Attack:
 
 def _flip_at_random(data: EncodedDataset, rows: int, rng: np.random.Generator, max_depth: int) -> EncodedDataset:
     """Give rows / 2 randomly chosen rows another class."""
-    chosen = rng.permutation(data.n_rows)[: rows // 2]
-    return _flipped(data, chosen, rng)
+    positions = rng.permutation(data.n_rows)[: rows // 2]
+    return _flipped(data, positions, rng)
 
 
 def _flip_leaves(data: EncodedDataset, rows: int, rng: np.random.Generator, max_depth: int) -> EncodedDataset:
@@ -56,19 +56,19 @@ def _flip_leaves(data: EncodedDataset, rows: int, rng: np.random.Generator, max_
 
     Labels are changed at random inside a leaf, so that no further split separates them.
     """
-    left = min(rows // 2, data.n_rows)
-    if not left:
+    n_flips = min(rows // 2, data.n_rows)
+    if not n_flips:
         return data
-    chosen: list[np.ndarray] = []
+    positions: list[np.ndarray] = []
     tree = fit("cart", data, epsilon=1.0, max_depth=max_depth, seed=0).model
     assert isinstance(tree, Tree)
     leaves = (rows for placed, rows in rows_by_node(tree, data) if not isinstance(placed.node, Branch) and len(rows))
     for members in sorted(leaves, key=lambda rows: _lead(data, rows)):
         counts = np.bincount(data.target[members], minlength=data.n_classes)
         largest = rng.permutation(members[data.target[members] == counts.argmax()])
-        chosen.append(largest[: min(left, _lead(data, members) // 2 + 1)])
-        left -= len(chosen[-1])
-    return _flipped(data, np.concatenate(chosen), rng)
+        positions.append(largest[: min(n_flips, _lead(data, members) // 2 + 1)])
+        n_flips -= len(positions[-1])
+    return _flipped(data, np.concatenate(positions), rng)
 
 
 def _lead(data: EncodedDataset, rows: np.ndarray) -> int:
@@ -77,10 +77,10 @@ def _lead(data: EncodedDataset, rows: np.ndarray) -> int:
     return int(counts[-1] - counts[-2])
 
 
-def _flipped(data: EncodedDataset, chosen: np.ndarray, rng: np.random.Generator) -> EncodedDataset:
+def _flipped(data: EncodedDataset, positions: np.ndarray, rng: np.random.Generator) -> EncodedDataset:
     """The same rows; those at these positions get another class, each with equal probability."""
     target = data.target.copy()
-    target[chosen] = (target[chosen] + rng.integers(1, data.n_classes, len(chosen))) % data.n_classes
+    target[positions] = (target[positions] + rng.integers(1, data.n_classes, len(positions))) % data.n_classes
     return replace(data, target=target.astype(data.target.dtype), report=None)
 
 
@@ -133,16 +133,18 @@ def attack_curve(
         raise ParameterError("attack", "poisoned_rows", poisoned_rows, "at least one whole number, none below 0")
     poisoned_rows = [int(rows) for rows in poisoned_rows]
     poison, max_depth = ATTACKS[attack].poison, request.depth_beside(train.schema)
-    measured = []
+    lines = []
     for rows in steps(poisoned_rows, progress, stop, at_least=1):
         tables = ((poison(train, rows, generator(child), max_depth), child) for child in child_seeds(seed, runs))
-        drawn = [draw(request, one, test, draws=draws, seed=child, workers=workers, stop=stop) for one, child in tables]
-        accuracies = np.concatenate([found.accuracies for found in drawn])
+        draws_of_tables = [
+            draw(request, table, test, draws=draws, seed=child, workers=workers, stop=stop) for table, child in tables
+        ]
+        accuracies = np.concatenate([fits.accuracies for fits in draws_of_tables])
         low, high = mean_limits(accuracies, beta / len(poisoned_rows))
         if not request.spec.spends_epsilon:  # nothing of it is random
             low = high = float(accuracies.mean())
         about = {"attack": attack, "learner": request.learner, "epsilon": request.settings.epsilon}
         about |= {"poisoned_rows": rows, "poisoned_share": rows / max(1, train.n_rows)}
         about |= {"accuracy": float(accuracies.mean()), "low": low, "high": high}
-        measured.append(about | {"n_draws": len(accuracies)})
-    return pd.DataFrame(measured)
+        lines.append(about | {"n_draws": len(accuracies)})
+    return pd.DataFrame(lines)

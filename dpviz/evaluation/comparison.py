@@ -95,7 +95,7 @@ def _points(rows: pd.DataFrame, along: str, metric: str) -> Iterator[Point]:
 
 
 def with_guesses(
-    found: Sequence[Curve], guesses: Callable[[str, float], float], claimed: Callable[[float], float]
+    curves: Sequence[Curve], guesses: Callable[[str, float], float], claimed_guesses_at: Callable[[float], float]
 ) -> tuple[Curve, ...]:
     """The curves with what each (learner, epsilon) lets somebody guess, and what its claim would let them.
 
@@ -105,35 +105,39 @@ def with_guesses(
     def placed(curve: Curve) -> Iterator[Point]:
         for point in curve.points:
             is_free = math.isinf(point.x)
-            yield point if is_free else replace(point, guesses=guesses(curve.learner, point.x), claimed_guesses=claimed(point.x))
+            yield (
+                point
+                if is_free
+                else replace(point, guesses=guesses(curve.learner, point.x), claimed_guesses=claimed_guesses_at(point.x))
+            )
 
-    return tuple(replace(curve, points=tuple(placed(curve))) for curve in found)
+    return tuple(replace(curve, points=tuple(placed(curve))) for curve in curves)
 
 
-def at_equal_risk(found: Iterable[Curve], most: float) -> dict[str, Point]:
+def at_equal_risk(curves: Iterable[Curve], most: float) -> dict[str, Point]:
     """Learner -> its point with the largest epsilon that allows at most so many right guesses of 100.
 
     Without privacy its only point; a learner all of whose points allow more is left out.
     """
-    chosen = {}
-    for curve in found:
+    points = {}
+    for curve in curves:
         within = [point for point in curve.points if point.guesses <= most or math.isinf(point.x)]
         if within:
-            chosen[curve.learner] = max(within, key=lambda point: point.x)
-    return chosen
+            points[curve.learner] = max(within, key=lambda point: point.x)
+    return points
 
 
-def rows_at_risk(frame: pd.DataFrame, chosen: Mapping[str, Point]) -> pd.DataFrame:
+def rows_at_risk(frame: pd.DataFrame, points: Mapping[str, Point]) -> pd.DataFrame:
     """The fits of these points."""
-    epsilons = {learner: point.x for learner, point in chosen.items()}
+    epsilons = {learner: point.x for learner, point in points.items()}
     return frame[frame.learner.map(epsilons) == frame.epsilon]
 
 
 def metrics_for(schema: Schema, majority: float = 0.0) -> tuple[str, ...]:
     """The metrics for this kind of target, the one to show first first. `majority`: share of the most frequent class."""
-    known = OF_NUMBERS if isinstance(schema.target, NumericTarget) else OF_CLASSES
+    names = OF_NUMBERS if isinstance(schema.target, NumericTarget) else OF_CLASSES
     first = "balanced_accuracy" if majority >= RARE else ""
-    return tuple(sorted((name for name in METRICS if name in known), key=lambda name: name != first))
+    return tuple(sorted((name for name in METRICS if name in names), key=lambda name: name != first))
 
 
 def majority_level(frame: pd.DataFrame, metric: str = "accuracy") -> float | None:
@@ -200,8 +204,8 @@ def _quantiles(groups: Sequence[np.ndarray]) -> list[float]:
 
 
 def _outcomes(rows: pd.DataFrame, learner: str, metric: str) -> dict[int, np.ndarray]:
-    own = rows[rows.learner == learner].dropna(subset=[metric])
-    return {int(fold): np.asarray(group[metric], dtype=float) for fold, group in own.groupby("fold")}
+    fits = rows[rows.learner == learner].dropna(subset=[metric])
+    return {int(fold): np.asarray(group[metric], dtype=float) for fold, group in fits.groupby("fold")}
 
 
 def _independent_pairs(rows: pd.DataFrame, names: tuple[str, str], *counts: int) -> int:

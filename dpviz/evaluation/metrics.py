@@ -137,9 +137,9 @@ def measured_labels(
     """Accuracy and balanced accuracy."""
     right = (target == predicted).astype(np.float64)
     confused = confusion(target, predicted, n_classes, times)
-    rows, found, n_rows = confused.sum(axis=1), recalls(confused), int(confused.sum())
+    rows, recalls_of_classes, n_rows = confused.sum(axis=1), recalls(confused), int(confused.sum())
     weights = n_rows / np.maximum(rows, 1) / max(int((rows > 0).sum()), 1)
-    balanced = Measured(balanced_accuracy(confused), weights[target] * (right - found[target]), times, high=1.0)
+    balanced = Measured(balanced_accuracy(confused), weights[target] * (right - recalls_of_classes[target]), times, high=1.0)
     return {"accuracy": _mean(right, times), "balanced_accuracy": balanced}
 
 
@@ -179,13 +179,15 @@ def _mean(values: np.ndarray, times: np.ndarray | None) -> Measured:
 def _area(is_positive: np.ndarray, score: np.ndarray, times: np.ndarray | None) -> tuple[float, np.ndarray]:
     """An area under the curve, and each row's place among the rows of the other kind, centred, per share of its own kind."""
     values, place = np.unique(score, return_inverse=True)
-    above, below = (
+    positives, negatives = (
         np.bincount(place[kind], None if times is None else times[kind], len(values)) for kind in (is_positive, ~is_positive)
     )
-    beats, beaten = below.cumsum() - below / 2, above[::-1].cumsum()[::-1] - above / 2
-    area = float((above * beats).sum() / (above.sum() * below.sum()))
-    share = above.sum() / (above.sum() + below.sum())
-    moved = np.where(is_positive, (beats[place] / below.sum() - area) / share, (beaten[place] / above.sum() - area) / (1 - share))
+    beats, beaten = negatives.cumsum() - negatives / 2, positives[::-1].cumsum()[::-1] - positives / 2
+    area = float((positives * beats).sum() / (positives.sum() * negatives.sum()))
+    share = positives.sum() / (positives.sum() + negatives.sum())
+    moved = np.where(
+        is_positive, (beats[place] / negatives.sum() - area) / share, (beaten[place] / positives.sum() - area) / (1 - share)
+    )
     return area, moved
 
 
@@ -203,8 +205,8 @@ def recalls(confused: np.ndarray) -> np.ndarray:
 
 def balanced_accuracy(confused: np.ndarray) -> float:
     """Mean of `recalls` over the classes that occur; NaN without rows."""
-    found = recalls(confused)
-    return float(np.mean(found[~np.isnan(found)])) if confused.any() else float("nan")
+    class_recalls = recalls(confused)
+    return float(np.mean(class_recalls[~np.isnan(class_recalls)])) if confused.any() else float("nan")
 
 
 # --- The measures of a fitted model on held-out rows, as a sweep tabulates them. Of exact rows, so private if they are.

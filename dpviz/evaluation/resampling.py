@@ -50,16 +50,16 @@ class Resamples:
         A question comes back as one about the same feature: how near its threshold is, `between` says. A leaf comes back as one
         with the same label, or any number. Merged or not: a leaf comes back in leaves with one label.
         """
-        found = Counter(path for path, _ in self._kept(tree))
-        return {placed.path: found[placed.path] for placed in tree.nodes()}
+        counts = Counter(path for path, _ in self._kept(tree))
+        return {placed.path: counts[placed.path] for placed in tree.nodes()}
 
     def between(self, tree: Tree) -> dict[str, tuple[float, float]]:
         """By path of every question about a number that comes back: the middle `MIDDLE` of the thresholds it comes back with."""
-        found: dict[str, list[float]] = {}
+        thresholds_by_path: dict[str, list[float]] = {}
         for path, node in self._kept(tree):
             if isinstance(node, Branch) and isinstance(node.rule, ThresholdRule):
-                found.setdefault(path, []).append(node.rule.threshold)
-        return {path: _middle(thresholds) for path, thresholds in found.items()}
+                thresholds_by_path.setdefault(path, []).append(node.rule.threshold)
+        return {path: _middle(thresholds) for path, thresholds in thresholds_by_path.items()}
 
     def first_feature(self) -> tuple[int, int, tuple[float, float] | None] | None:
         """The feature that most draws ask about first, in how many, and between which thresholds; None where none asks."""
@@ -76,14 +76,14 @@ class Resamples:
             yield from _kept(tree.root, _root(model), "")
 
 
-def _kept(node: Node, other: Node, path: str) -> Iterator[tuple[str, Node]]:
+def _kept(node: Node, rerun: Node, path: str) -> Iterator[tuple[str, Node]]:
     if isinstance(node, Branch):
-        if isinstance(other, Branch) and node.rule.feature == other.rule.feature:
-            yield path, other
-            yield from _kept(node.left, other.left, path + "L")
-            yield from _kept(node.right, other.right, path + "R")
-    elif isinstance(node, NumberLeaf) or {node.label} == set(_labels(other)):
-        yield path, other
+        if isinstance(rerun, Branch) and node.rule.feature == rerun.rule.feature:
+            yield path, rerun
+            yield from _kept(node.left, rerun.left, path + "L")
+            yield from _kept(node.right, rerun.right, path + "R")
+    elif isinstance(node, NumberLeaf) or {node.label} == set(_labels(rerun)):
+        yield path, rerun
 
 
 def _root(model: Model) -> Node:
@@ -128,8 +128,8 @@ def resample(
     draws = validate_count("resampling", "draws", draws)
     how: dict[str, Any] = {"workers": workers, "progress": progress, "stop": stop}
     together = math.ceil(draws / workers) if isinstance(workers, int) and workers > 1 else 1
-    found = fit_each([request], data, child_seeds(seed, draws), _model, together, **how)
-    return Resamples(tuple(model for [model] in found), draws)
+    models = fit_each([request], data, child_seeds(seed, draws), _model, together, **how)
+    return Resamples(tuple(model for [model] in models), draws)
 
 
 def _model(result: FitResult, _: EncodedDataset) -> Model:

@@ -44,10 +44,10 @@ class MovableShares:
     def of(cls, request: FitRequest, schema: Schema) -> MovableShares | None:
         """The shares of a learner; None when it has none, or only one. Raises what the learner's plan raises."""
         require_task(request.spec, schema)
-        named = {name: about for name, about in controls_of(request.spec.Params).items() if about.kind == "shares"}
-        if not named:
+        controls = {name: about for name, about in controls_of(request.spec.Params).items() if about.kind == "shares"}
+        if not controls:
             return None
-        parameter, about = next(iter(named.items()))
+        parameter, about = next(iter(controls.items()))
         request = request.at(**{parameter: None})
         plan = request.plan(schema)
         levels = (1,) * len(about.parts) or tuple(share.levels for share in plan.shares if share.level is not None)
@@ -85,13 +85,13 @@ def _automatic_shares(plan: BudgetPlan, parts: Sequence[str]) -> Shares:
     part go to "node".
     """
     groups = [share.group for share in plan.shares if share.group]
-    counted = [share for share in plan.shares if share.group in ("", *groups[:1])]
+    plan_shares = [share for share in plan.shares if share.group in ("", *groups[:1])]
     if parts:
-        keys = [share.part if share.part in parts else "node" for share in counted]
+        keys = [share.part if share.part in parts else "node" for share in plan_shares]
     else:
-        keys = [str(min(share.level or 0, plan.depth - 1)) for share in counted]
+        keys = [str(min(share.level or 0, plan.depth - 1)) for share in plan_shares]
         parts = sorted(set(keys), key=int)
-    sums = [sum(share.epsilon for share, key in zip(counted, keys, strict=True) if key == part) for part in parts]
+    sums = [sum(share.epsilon for share, key in zip(plan_shares, keys, strict=True) if key == part) for part in parts]
     return tuple(value / sum(sums) for value in sums)
 
 
@@ -194,15 +194,15 @@ def share_map(
     `stop`: asked between draws. The draws done so far are kept; raises Cancelled when there are none.
     """
     draws = validate_count("the budget lab", "draws", draws)
-    asked = list(map(movable.asked, movable.points))
-    known: dict[Any, int] = {}  # the same plan is fitted once
-    firsts = tuple(known.setdefault(_identity(request.plan(data.schema)), at) for at, request in enumerate(asked))
-    distinct = list(known.values())
+    requests = list(map(movable.asked, movable.points))
+    first_by_plan: dict[Any, int] = {}  # the same plan is fitted once
+    firsts = tuple(first_by_plan.setdefault(_identity(request.plan(data.schema)), at) for at, request in enumerate(requests))
+    distinct = list(first_by_plan.values())
     how: dict[str, Any] = {"workers": workers, "progress": progress, "stop": stop}
-    found = fit_each([asked[at] for at in distinct], data, child_seeds(seed, draws), FitResult.score, _CHUNK, **how)
-    if not found:
+    scores_of_draws = fit_each([requests[at] for at in distinct], data, child_seeds(seed, draws), FitResult.score, _CHUNK, **how)
+    if not scores_of_draws:
         raise Cancelled
-    scores = np.array(found).T[[distinct.index(first) for first in firsts]]
+    scores = np.array(scores_of_draws).T[[distinct.index(first) for first in firsts]]
     return ShareMap(movable, data.n_rows, movable.points, scores, firsts, draws)
 
 

@@ -65,11 +65,11 @@ class Resampled:
         """Holds out a fifth (at most 2,000 rows), stratified, and trains on the rest: all, fewer, or more with replacement."""
         rng = generator(seed)
         order = self.data.stratified_order(rng)
-        test, rest = order[: self._n_test], order[self._n_test :]
-        wanted = len(rest) if n_rows is None else n_rows
-        train = rest[:wanted] if wanted <= len(rest) else rng.choice(rest, wanted)
-        drawn = [self.data.take(np.sort(rows), share=len(rows) / self.data.n_rows) for rows in (train, test)]
-        return drawn[0], drawn[1]
+        test, training = order[: self._n_test], order[self._n_test :]
+        size = len(training) if n_rows is None else n_rows
+        train = training[:size] if size <= len(training) else rng.choice(training, size)
+        parts = [self.data.take(np.sort(rows), share=len(rows) / self.data.n_rows) for rows in (train, test)]
+        return parts[0], parts[1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,15 +89,15 @@ class SyntheticTable:
     def draw(self, n_rows: int | None = None, *, seed: int) -> Split:
         """Fresh rows on both sides."""
         rng = generator(seed)
-        wanted = self.n_rows if n_rows is None else n_rows
-        return self._rows(wanted, rng), self._rows(TEST_ROWS, rng)
+        size = self.n_rows if n_rows is None else n_rows
+        return self._rows(size, rng), self._rows(TEST_ROWS, rng)
 
     def _rows(self, count: int, rng: np.random.Generator) -> EncodedDataset:
         columns = _drawn_columns(self.declared, count, rng)
         schema = replace(self.declared, n_public=count, read_from_data=())
         rows = EncodedDataset(schema, columns, np.zeros(count, dtype=np.uint8))
-        below = np.cumsum(self.chances, axis=1)[self.rule.predict(rows), :-1]
-        return replace(rows, target=(rng.random((count, 1)) >= below).sum(axis=1).astype(np.uint8))
+        bounds = np.cumsum(self.chances, axis=1)[self.rule.predict(rows), :-1]
+        return replace(rows, target=(rng.random((count, 1)) >= bounds).sum(axis=1).astype(np.uint8))
 
     @cached_property
     def most_frequent(self) -> float:
@@ -167,8 +167,8 @@ def synthetic_rows(schema: Schema, *, n_rows: int, seed: int) -> EncodedDataset:
 
 
 def _undivided() -> SchemaError:
-    what = "No feature can be divided: each has a single value."
-    return SchemaError(what, remedy="Declare a wider range or more categories for at least one feature.")
+    problem = "No feature can be divided: each has a single value."
+    return SchemaError(problem, remedy="Declare a wider range or more categories for at least one feature.")
 
 
 def _drawn_columns(schema: Schema, count: int, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
@@ -184,17 +184,17 @@ def _drawn(feature: Feature, count: int, rng: np.random.Generator) -> np.ndarray
     return np.clip(np.round(values), np.ceil(feature.low), np.floor(feature.high)) if feature.whole else values
 
 
-def _planted(schema: Schema, depth: int, label: int, used: frozenset[int], rng: np.random.Generator) -> Node:
+def _planted(schema: Schema, depth: int, label: int, path_features: frozenset[int], rng: np.random.Generator) -> Node:
     """A subtree whose sibling leaves differ. Most of its rows have the class `label`, so its parent's rule is worth finding."""
-    places = [place for place in range(schema.n_features) if place not in used]
-    aim = AIM if used else 0.5
+    places = [place for place in range(schema.n_features) if place not in path_features]
+    aim = AIM if path_features else 0.5
     rules = (_rule_for(schema, place, aim, rng) for place in rng.permutation(places).tolist())
     rule = next((rule for rule in rules if rule is not None), None) if depth else None
     if rule is None:
         return Leaf(label)
-    other = (label + 1 + int(rng.integers(len(schema.classes) - 1))) % len(schema.classes)
-    below = used | {rule.feature}
-    left, right = (_planted(schema, depth - 1, side, below, rng) for side in (label, other))
+    other_label = (label + 1 + int(rng.integers(len(schema.classes) - 1))) % len(schema.classes)
+    features = path_features | {rule.feature}
+    left, right = (_planted(schema, depth - 1, side, features, rng) for side in (label, other_label))
     return Branch(rule, left, right)
 
 
@@ -272,15 +272,15 @@ def region(schema: Schema, *, n_rows: int, base_rate: float, strength: float, se
 
 def _inside(schema: Schema, share: float, rng: np.random.Generator) -> Node:
     """Two questions that about this share of the rows pass; one where only one feature can be divided."""
-    found = [
+    sides = [
         (place, rule)
         for place in rng.permutation(schema.n_features).tolist()
         if (rule := _rule_for(schema, place, share**0.5, rng)) is not None
     ][:2]
-    if not found:
+    if not sides:
         raise _undivided()
     node: Node = Leaf(1)
-    for _, rule in found:
+    for _, rule in sides:
         node = Branch(rule, node, Leaf(0))
     return node
 
@@ -304,25 +304,25 @@ def expected_steps(
     """
     count = min(n_rows, MOST_ROWS)
     worlds = [region(schema, n_rows=count, base_rate=base_rate, strength=value, seed=seed) for value in STRENGTHS.values()]
-    wanted = [(world, seed_from(seed, number)) for number in range(draws) for world in worlds]
+    tasks = [(world, seed_from(seed, number)) for number in range(draws) for world in worlds]
     always, outcomes = max(base_rate, 1 - base_rate), list[tuple[float, float, float]]()
-    for world, of_draw in all_steps(wanted, progress, stop):
+    for world, of_draw in all_steps(tasks, progress, stop):
         outcomes.append(_outcome(world, request, int(base_rate <= 0.5), of_draw))
-        if len(outcomes) in (FIRST_DRAWS * len(worlds), len(wanted)):
-            measured = np.array(outcomes).reshape(-1, len(worlds), 3).swapaxes(0, 1)
-            yield tuple(_summed_up(name, always, lines) for name, lines in zip(STRENGTHS, measured, strict=True))
+        if len(outcomes) in (FIRST_DRAWS * len(worlds), len(tasks)):
+            outcomes_of_worlds = np.array(outcomes).reshape(-1, len(worlds), 3).swapaxes(0, 1)
+            yield tuple(_summed_up(name, always, lines) for name, lines in zip(STRENGTHS, outcomes_of_worlds, strict=True))
 
 
 def _summed_up(strength: str, always: float, lines: np.ndarray) -> Expected:
     """Accuracy is `always` and what trees gain over it on the rows that both are tested on."""
-    best, gain, found = np.median(lines, axis=0).tolist()
-    return Expected(strength, best, always, always + gain, found, float(np.mean(lines[:, 1] > 0)), draws=len(lines))
+    best, gain, recall = np.median(lines, axis=0).tolist()
+    return Expected(strength, best, always, always + gain, recall, float(np.mean(lines[:, 1] > 0)), draws=len(lines))
 
 
 def _outcome(world: SyntheticTable, request: FitRequest, rare: int, seed: int) -> tuple[float, float, float]:
     """What the two questions find, what one tree gains in accuracy over always saying the frequent class, and what it finds."""
     [(result, _, test)] = fitted(world, [(request, None)], seed, noise=seed % 2**31)
     is_rare, inside = test.target == rare, world.rule.predict(test) == 1
-    said = result.model.predict(test)
-    found, best = (float(np.mean(picked[is_rare])) if is_rare.any() else 0.0 for picked in (said == rare, inside))
-    return best, float(np.mean(said == test.target) - np.mean(~is_rare)), found
+    answers = result.model.predict(test)
+    recall, best = (float(np.mean(picked[is_rare])) if is_rare.any() else 0.0 for picked in (answers == rare, inside))
+    return best, float(np.mean(answers == test.target) - np.mean(~is_rare)), recall

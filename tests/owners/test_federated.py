@@ -125,7 +125,6 @@ def releasing(factor=1):
     return [EncodedDataset(replace(NUMBER, n_public=factor * part.n_rows), part.columns, part.target) for part in parts]
 
 
-@pytest.mark.slow
 def test_rows_given_twice_are_refused_and_for_a_release_parts_of_one_table_too():
     data, other = numbers(200), numbers(200, seed=8)
     copy = EncodedDataset(data.schema, data.columns, data.target)
@@ -138,7 +137,13 @@ def test_rows_given_twice_are_refused_and_for_a_release_parts_of_one_table_too()
     for given in ([data, backwards], list(parts), [data, parts[0]], [parts[0], other, backwards]):
         with pytest.raises(RefusedRelease, match=r"Owners \d and \d have rows of one table"):
             train_federated(given, **asked, seed=None)
-    assert train_federated(list(parts), **asked, seed=0).ledger.guarantee.is_finite
+
+
+@pytest.mark.slow
+def test_rows_of_different_tables_are_released_and_what_is_assumed_of_them_is_said():
+    data, other = numbers(200), numbers(200, seed=8)
+    asked = {"epsilon": 1.0, "public_seed": 5, "accept_rows": True, "rounds": 1}
+    assert train_federated(list(data.parts(0.5)), **asked, seed=0).ledger.guarantee.is_finite
     result = train_federated([data, other], **asked, seed=None)
     assert result.released
     assert "Assumed: nobody's rows are with two of them" in result.claim.because
