@@ -33,7 +33,7 @@ class FeatureHistograms:
 
     below: dict[int, np.ndarray]
 
-    def quantiles(self, feature: int, shares: np.ndarray) -> np.ndarray:
+    def quantiles(self, feature: int, shares: np.ndarray | list[float]) -> np.ndarray:
         """Places in the declared range, from 0 to 1, that these shares of the rows lie below."""
         return np.interp(shares, self.below[feature], EDGES)
 

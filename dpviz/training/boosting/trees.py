@@ -17,10 +17,12 @@ Source: Kirschte et al. 2023, Algorithm 5; Nori et al. 2021 (features in turn); 
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import accumulate
 
 import numpy as np
 
@@ -29,7 +31,7 @@ from dpviz.models.packed_forest import LEAF, PackedTrees
 from dpviz.privacy.source import NoiseSource
 from dpviz.privacy.uniform import UniformChoice, UniformPoint
 from dpviz.table.candidates import multiscale_grid
-from dpviz.table.schema import CategoricalFeature, Feature, Schema
+from dpviz.table.schema import CategoricalFeature, Feature, NumericFeature, Schema
 from dpviz.training.boosting.histograms import FeatureHistograms
 
 #: (feature, threshold or NaN, children), or the cell of a leaf.
@@ -86,7 +88,8 @@ def draw_boosting_trees(
     order = in_turn(features, count, both, source)
     drawing = Drawing(schema, multiscale, None, source)
     cells = cells_by_part(depth, both)
-    return _pack_parts(schema, [[drawing.part(f, n, grouped=both) for f, n in zip(asked, cells, strict=True)] for asked in order])
+    each = [[drawing.parts([f], [n], grouped=both)[0] for f, n in zip(asked, cells, strict=True)] for asked in order]
+    return _pack_parts(schema, each)
 
 
 def cells_by_part(depth: int, both: bool) -> tuple[int, ...]:
@@ -140,9 +143,8 @@ class Part:
     cuts: tuple[float, ...] = ()
     groups: tuple[int, ...] = ()
 
-    def cells(self, values: np.ndarray) -> np.ndarray:
-        """The cell of each value, whole numbers; a number equal to a cut lies below it."""
-        kind = np.min_scalar_type(self.n_cells - 1)  # the narrower, the quicker
+    def cells(self, values: np.ndarray, kind: np.dtype) -> np.ndarray:
+        """The cell of each value, whole numbers of this kind; a number equal to a cut lies below it."""
         if self.groups:
             return np.array(self.groups, dtype=kind).take(values.astype(np.intp))
         cells = np.zeros(len(values), dtype=kind)
@@ -158,32 +160,39 @@ class Drawing:
         self.schema, self.multiscale, self.histograms, self.source = schema, multiscale, histograms, source
         self.grid = multiscale_grid(schema)
 
-    def part(self, feature: int, cells: int, *, grouped: bool) -> Part:
-        """At most `cells` cells; every category has its own unless they are `grouped`."""
-        declared = self.schema.features[feature]
-        if isinstance(declared, CategoricalFeature):
-            return self._groups(feature, len(declared.categories), cells if grouped else len(declared.categories))
-        candidates = self.grid.features[feature]
-        if self.histograms is None and uniform(1, self.source)[0] < self.multiscale:
-            assert candidates.thresholds is not None
-            keys = uniform(len(candidates.thresholds), self.source)
-            cuts = candidates.thresholds[np.argsort(keys)[: cells - 1]]
+    def parts(self, asked: Sequence[int], cells: Sequence[int], *, grouped: bool) -> list[Part]:
+        """How every feature that is asked for is cut: into at most so many cells, each category with its own unless `grouped`.
+
+        One draw is for all: a key per category, and a share that places the quantiles of a number.
+        """
+        declared = [self.schema.features[feature] for feature in asked]
+        sizes = [len(one.categories) if isinstance(one, CategoricalFeature) else 1 for one in declared]
+        drawn, found, start = uniform(sum(sizes), self.source), list[Part](), 0
+        for feature, one, size, most in zip(asked, declared, sizes, cells, strict=True):
+            own = drawn[start : start + size]
+            start += size
+            if isinstance(one, CategoricalFeature):
+                n_cells = min(size, most) if grouped else size
+                found.append(Part(feature, n_cells, groups=tuple((own.argsort() % n_cells).tolist())))
+            else:
+                found.append(self._cut(feature, one, most, float(own[0])))
+        return found
+
+    def _cut(self, feature: int, declared: NumericFeature, cells: int, share: float) -> Part:
+        thresholds = self.grid.features[feature].thresholds
+        if self.histograms is None and share < self.multiscale:
+            assert thresholds is not None
+            cuts = thresholds[np.argsort(uniform(len(thresholds), self.source))[: cells - 1]].tolist()
         else:
             if self.histograms is None:
                 shares = uniform(cells - 1, self.source)
             else:  # about as many rows between any two
-                quantiles = (uniform(1, self.source)[0] + np.arange(cells - 1)) / max(1, cells - 1)
-                shares = self.histograms.quantiles(feature, quantiles)
-            cuts = declared.low + shares * (declared.high - declared.low)
+                shares = self.histograms.quantiles(feature, [(share + cut) / (cells - 1) for cut in range(cells - 1)])
+            cuts = [declared.low + place * (declared.high - declared.low) for place in shares.tolist()]
             if declared.whole:
-                cuts = np.floor(cuts) + 0.5  # between two whole numbers, where rounding changes nothing
-        inside = sorted({cut for cut in cuts.tolist() if declared.low < cut < declared.high})
+                cuts = [math.floor(cut) + 0.5 for cut in cuts]  # between two whole numbers, where rounding changes nothing
+        inside = sorted({cut for cut in cuts if declared.low < cut < declared.high})
         return Part(feature, len(inside) + 1, cuts=tuple(inside))
-
-    def _groups(self, feature: int, n_categories: int, cells: int) -> Part:
-        n_cells = min(n_categories, cells)
-        order = np.argsort(uniform(n_categories, self.source))
-        return Part(feature, n_cells, groups=tuple((order % n_cells).tolist()))
 
 
 def _nest(parts: Sequence[Part], cell: int = 0) -> Nested:
@@ -282,65 +291,56 @@ class FollowingTrees:
     """Trees of one or two features, drawn when their turn comes."""
 
     def __init__(self, drawing: Drawing, cells: tuple[int, ...], source: NoiseSource) -> None:
-        self.drawing, self.cells, self.source = drawing, cells, source
-        features = split_features(drawing.schema)
-        self.features = np.array(features)
-        self.first = [first for (first,) in in_turn(features, len(features), False, source)]
-        self.signal, self.memory = dict.fromkeys(features, 0.0), dict.fromkeys(features, 0.0)
-        self.worth = np.zeros(len(drawing.schema.features))  #: Signal by memory, of features whose sums are known
-        self.unknown = set(features)
+        self.drawing, self.source = drawing, source
+        self.features = split_features(drawing.schema)
+        self.cells = cells[: len(self.features)]
+        self.grouped = len(cells) > 1
+        self.first = [first for (first,) in in_turn(self.features, len(self.features), False, source)]
+        self.signal, self.memory = dict.fromkeys(self.features, 0.0), dict.fromkeys(self.features, 0.0)
+        self.worth = dict.fromkeys(self.features, 0.0)  #: Signal by memory, of features whose sums are known
+        self.unknown = set(self.features)
         self.trees: list[list[Part]] = []
         self.n_cells: list[int] = []  #: Of every tree drawn so far
+        self.asked: list[int] = []  #: The features of the last tree
+        self.shape: tuple[int, ...] = ()  #: Cells of the last tree by each of its features
 
     def cells_of(self, rows: np.ndarray, tree: int) -> np.ndarray:
         """The cell of each of `rows` (n_rows, n_features) in the last tree."""
         assert tree == len(self.trees) - 1, "trees are drawn in order"
-        cells = np.zeros(len(rows), dtype=np.min_scalar_type(self.n_cells[-1]))
-        for part in self.trees[-1]:  # as ravel_multi_index, in narrow numbers
+        kind, (first, *others) = np.min_scalar_type(self.n_cells[-1]), self.trees[-1]
+        cells = first.cells(rows[:, first.feature], kind)
+        for part in others:  # as ravel_multi_index, in narrow numbers
             cells *= part.n_cells
-            cells += part.cells(rows[:, part.feature])
+            cells += part.cells(rows[:, part.feature], kind)
         return cells.astype(np.intp)
 
     def draw(self, tree: int) -> None:
         """Draw the next tree."""
-        asked = [self.first[tree]] if tree < len(self.first) else [self._drawn([])]
-        while len(asked) < min(len(self.cells), len(self.features)):
-            asked.append(self._drawn(asked))
-        grouped = len(self.cells) > 1
-        self.trees.append(
-            [self.drawing.part(feature, cells, grouped=grouped) for feature, cells in zip(asked, self.cells, strict=False)]
-        )
+        self.asked = self.first[tree : tree + 1]
+        for share in uniform(len(self.cells) - len(self.asked), self.source).tolist():
+            self.asked.append(self._drawn(share))
+        parts = self.drawing.parts(self.asked, self.cells, grouped=self.grouped)
+        self.shape = tuple(part.n_cells for part in parts)
+        self.trees.append(parts)
         self.n_cells.append(math.prod(self.shape))
 
-    @property
-    def asked(self) -> list[int]:
-        """The features of the last tree."""
-        return [part.feature for part in self.trees[-1]]
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Cells of the last tree by each of its features."""
-        return tuple(part.n_cells for part in self.trees[-1])
-
-    def _drawn(self, taken: list[int]) -> int:
-        """A feature that is not yet `taken`."""
-        free = self.features
-        for feature in taken:
-            free = free[free != feature]
-        worth = self.worth[free]
-        total = np.add.reduce(worth)
-        followed = worth / total if total > 0 and not self.unknown else np.full(len(free), 1 / len(free))
-        chances = (_UNIFORM / len(free) + (1 - _UNIFORM) * followed).cumsum()
-        return int(free[min(int(chances.searchsorted(uniform(1, self.source)[0], side="right")), len(free) - 1)])
+    def _drawn(self, share: float) -> int:
+        """A feature that is not yet asked for: the one at this share of all chances."""
+        free = [feature for feature in self.features if feature not in self.asked]
+        worth = [self.worth[feature] for feature in free]
+        total, alike = sum(worth), 1 / len(free)
+        followed = [one / total for one in worth] if total > 0 and not self.unknown else [alike] * len(free)
+        ends = list(accumulate(_UNIFORM * alike + (1 - _UNIFORM) * one for one in followed))
+        return free[min(bisect_right(ends, share), len(free) - 1)]
 
     def learn(self, noisy: np.ndarray, scale: float) -> None:
         """Take note of the noisy sums of gradients of the last tree, (n_cells, n_scores), whose noise has deviation `scale`."""
-        shape = self.shape
-        cells = noisy.reshape(*shape, -1)
+        cells = noisy.reshape(*self.shape, -1)
         for axis, feature in enumerate(self.asked):
-            sums = cells if len(shape) == 1 else np.add.reduce(cells, axis=1 - axis)
+            sums = cells if len(self.shape) == 1 else np.add.reduce(cells, axis=1 - axis)
+            total = np.add.reduce(sums)
             by_noise = (len(sums) - 1) * noisy.size / len(sums) * scale**2
-            found = float(np.add.reduce(np.square(sums - np.add.reduce(sums) / len(sums)), axis=None)) - by_noise
+            found = float(np.vdot(sums, sums) - np.vdot(total, total) / len(sums)) - by_noise
             self.signal[feature] = _MEMORY * self.signal[feature] + found
             self.memory[feature] = _MEMORY * self.memory[feature] + 1
             self.worth[feature] = max(self.signal[feature], 0.0) / self.memory[feature]

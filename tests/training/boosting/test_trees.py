@@ -154,7 +154,7 @@ def test_cuts_reach_rows_that_crowd_in_a_thousandth_of_the_range(high):
 def test_cuts_are_quantiles_of_what_was_released():
     masses = FeatureHistograms({0: np.where(EDGES > 0, 1.0, 0.0), 2: EDGES})
     drawing = Drawing(CROWDED, 0.5, masses, Simulation(4))
-    of_x, of_w = (np.concatenate([drawing.part(place, 4, grouped=False).cuts for _ in range(100)]) for place in (0, 2))
+    of_x, of_w = (np.concatenate([drawing.parts([place], [4], grouped=False)[0].cuts for _ in range(100)]) for place in (0, 2))
     assert 0 < of_x.min() < 0.01 * 2**-8 < 0.05 * 2**-8 < of_x.max() <= 2.0**-12
     assert len(of_x) == len(of_w) == 300
     assert np.histogram(of_w, 4, (0, 160))[0].min() > 50
