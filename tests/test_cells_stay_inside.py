@@ -10,6 +10,7 @@ import logging
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -113,15 +114,17 @@ TRAINED = result()
 
 def asked_of_estimators(rows: Any) -> Iterator[Callable[[], Any]]:
     X, y = features_and_target(rows)
-    clean, labels = features_and_target(table("numpy", CLEAN))
-    for estimator in estimators():
-        yield lambda estimator=estimator: estimator.fit(X, y)
-        if hasattr(estimator, "classes"):  # one that was trained on clean rows meets the others
-            whole = {"bounds": {0: (0, 30)}, "categories": {1: ("a", "b")}, "classes": ("n", "p"), "n_public": 30}
-            trained = PrivateTreeClassifier(random_state=0, **whole).fit(clean, labels)
-            yield from (lambda ask=ask: ask(X) for ask in (trained.predict, trained.predict_proba))
-            yield lambda trained=trained: trained.score(X, y)
-            yield lambda trained=trained: trained.score(clean, y)
+    clean, _ = features_and_target(table("numpy", CLEAN))
+    yield from (lambda estimator=estimator: estimator.fit(X, y) for estimator in estimators())
+    trained = trained_on_clean_rows()
+    yield from (lambda ask=ask: ask(X) for ask in (trained.predict, trained.predict_proba))
+    yield from (lambda given=given: trained.score(given, y) for given in (X, clean))
+
+
+@cache
+def trained_on_clean_rows() -> PrivateTreeClassifier:
+    whole = {"bounds": {0: (0, 30)}, "categories": {1: ("a", "b")}, "classes": ("n", "p"), "n_public": 30}
+    return PrivateTreeClassifier(random_state=0, **whole).fit(*features_and_target(table("numpy", CLEAN)))
 
 
 def asked_of_the_library(rows: Any) -> dict[str, Callable[[], Any]]:

@@ -89,6 +89,7 @@ def test_what_work_raises_is_an_error_of_ours_whose_log_quotes_nothing_and_progr
     job.run()
     assert told == [0.25, 0.25, 1.0]
     assert isinstance(job.error, kind)
+    assert job.error.__traceback__ is None, "which would hold rows"
     assert "66000" not in caplog.text
     assert (", in work" in caplog.text) == (type(raised) is ValueError)
 

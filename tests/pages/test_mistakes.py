@@ -7,6 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpviz
+from dpviz.app import state
 from dpviz.app.explorations import CONSENT
 from dpviz.app.prepared import Prepared
 from dpviz.app.schema_draft import SchemaDraft
@@ -63,6 +64,8 @@ def test_rows_the_register_knows_as_private_in_whatever_way_are_used_as_nothing_
         for sums in (others.table_sums, of_table(rows.table)):  # encoded by another schema, and before there is one
             with pytest.raises(DpvizError, match="These rows are known as private"):
                 require_not_private(role, others.identity, sums)
+        with pytest.raises(DpvizError, match="These rows are known as private"):
+            state.use(role, "A table", rows.table, rows.schema)
     require_not_private(DataRole.PRIVATE, others.identity, others.table_sums)
 
 
