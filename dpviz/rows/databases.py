@@ -154,6 +154,7 @@ class DuckDB(Database):
             raise TableError("address", what, remedy=remedy)
         names = ("enable_external_access", "autoinstall_known_extensions", "python_enable_replacements")
         settings = dict.fromkeys(names, "false") | {"temp_directory": "", "lock_configuration": "true"}
+        settings["TimeZone"] = "UTC"  # of moments with a zone, for which a file holds none: as PostgreSQL's driver hands them out
         with self.errors():
             self._base = duckdb.connect(path, read_only=True, config=settings)
 

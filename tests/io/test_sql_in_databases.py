@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -277,6 +278,37 @@ def test_a_cell_of_any_type_is_answered_as_by_predict_or_refused(database, group
         assert not any(one.differences for one in found.values()), (feature, found)
         assert all(one.n_alike > 0 for one in found.values()), (feature, found)
         assert found["TEXT"].n_alike > 0.7 * len(cells), (feature, found)
+
+
+#: As an engine writes them: a cell of bytes, and what it spells.
+BYTES = [(f"encode({literal(text)})", text) for text in ("red", "it's", "Größe", "two\u00a0words", "−5", "1'311", "12")]
+MOMENTS = [dt.datetime(2024, 3, 1, hour, 30) for hour in (0, 14, 23)]
+
+
+def test_bytes_and_moments_with_a_zone_mean_what_they_do_in_every_session_or_are_refused(database):
+    """Bytes are the text that they spell, moments are by the clock of UTC; engines write both in forms of their own."""
+    if database.form is SQLITE:
+        return  # it has neither
+    is_postgresql = isinstance(database, InPostgreSQL)
+    bytes_of = [(f"convert_to({cell[7:-1]}, 'UTF8')" if is_postgresql else cell, text) for cell, text in BYTES]
+    moments = [(f"CAST('{moment.isoformat()}+00' AS timestamp with time zone)", moment) for moment in MOMENTS]
+    words, day = CATEGORIES["words"], DateFeature("x", 1, 7, part="weekday")
+    cases = [(words, bytes_of), (FEATURES["number"], bytes_of), (day, moments), (CATEGORIES["moments"], moments)]
+    n_alike = dict.fromkeys(("UTC", "Europe/Berlin", "America/New_York"), 0)
+    for feature, cells in cases:
+        tree = tree_of(feature)
+        content = str(database.form.write(document(tree)))
+        database.create({"x": "TIMESTAMP WITH TIME ZONE" if cells is moments else "BYTEA" if is_postgresql else "BLOB"})
+        for (cell, value), zone in product(cells, n_alike):
+            database.run(f"SET TimeZone = '{zone}'")
+            database.run(f"DELETE FROM {TABLE}")
+            database.run(f"INSERT INTO {TABLE} VALUES ({cell})")
+            found = answered(database, content)
+            assert found in (None, answers(tree, pd.DataFrame({"x": [value]}, dtype=object)).tolist()), (feature, value, zone)
+            n_alike[zone] += found is not None
+    database.run("SET TimeZone = 'UTC'")
+    assert n_alike["UTC"] >= 2 * len(moments)
+    assert n_alike["UTC"] - 2 * len(moments) == n_alike["Europe/Berlin"] == n_alike["America/New_York"]
 
 
 @pytest.mark.parametrize("decimal", [".", ","])

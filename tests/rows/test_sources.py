@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -31,6 +32,7 @@ from dpviz.learners.published.dp_mean import steps_of
 from dpviz.models.tree import Branch, NumberLeaf, ThresholdRule
 from dpviz.rows.opening import read_columns
 from dpviz.table.candidates import equal_width_grid, multiscale_grid
+from dpviz.table.dates import DateFeature
 from dpviz.table.notes import column_notes
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.training.counted_rows import ArrayRows, counter_of
@@ -450,6 +452,23 @@ def test_a_column_that_arrow_makes_no_empty_one_of_hinders_no_others(tmp_path: P
         assert rows.data.columns[0].tolist() == [1.0]
     with pytest.raises(SchemaError, match="Columns of the type sparse_union are not read"):
         dpviz.open_table(address, Schema((NumericFeature("either", 0, 2),), target))
+
+
+def test_a_moment_with_a_zone_is_the_same_cell_wherever_duckdb_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    """The file holds no zone; a session would take that of the computer."""
+    duckdb = pytest.importorskip("duckdb")
+    request.addfinalizer(time.tzset)
+    request.addfinalizer(lambda: monkeypatch.undo())
+    with duckdb.connect(str(tmp_path / "moments.duckdb")) as base:
+        base.execute("CREATE TABLE t AS SELECT timestamptz '2024-03-01 23:30:00+00' AS at, 'a' AS y")
+    schema = Schema((DateFeature("at", 1, 7, part="weekday"),), ClassTarget("y", ("a", "b")))
+    for zone in ("UTC", "Asia/Tokyo", "America/New_York"):
+        monkeypatch.setenv("TZ", zone)
+        time.tzset()
+        with dpviz.open_table(f"duckdb:///{tmp_path / 'moments.duckdb'}?table=t", schema) as rows:
+            assert rows.data.columns[0].tolist() == [5.0]
 
 
 @in_postgresql

@@ -192,6 +192,9 @@ class _Writer:
             what = "digits beyond 0 to 9, and in PostgreSQL those beyond 1e308 or nearer to 0 than 1e-307,"
         if any(cell.is_number for cell in self.cells):
             yield f"-- Numbers in cells of text with {what} end it with an error: give them in a column of numbers."
+        if self.dialect.has_types:
+            yield "-- Bytes beyond plain letters end it: decode them into a text."
+            yield "-- Moments with a zone end it, unless the session's zone is UTC: SET TimeZone = 'UTC'."
         for cell in () if self.dialect.has_types else self.cells:
             name = identifier(one_line(cell.declared.name))
             if cell.has_truths:
@@ -323,11 +326,9 @@ class _Cell:
         self.has_numerals = any(decimal_of(text) is not None for text in self.spellings.exact)
         self.has_truths = bool(self.categories and self.spellings.truths)
         self.has_moments = any(map(_is_moment, self.spellings.exact))
-        #: An engine says of which type the column is, and it matters
-        self.has_kind = dialect.has_types and (self.is_number or self.has_numerals or self.has_moments)
 
     def texts(self) -> Iterator[str]:
-        """The cell as a text, in SQLite a number where it is stored as one; the type of its column where that matters."""
+        """The cell as a text, in SQLite a number where it is stored as one; in an engine with types that of its column."""
         column, dialect = f"r.{identifier(self.declared.name)}", self.dialect
         text = f"CAST({column} AS text)"
         for blank in BLANKS[1:]:
@@ -336,7 +337,7 @@ class _Cell:
         if not dialect.has_types:
             text = f"CASE WHEN typeof({column}) IN ('integer', 'real') THEN {column} ELSE {text} END"
         yield f"{text} AS t{self.place}"
-        if self.has_kind:
+        if dialect.has_types:
             yield f"CAST(pg_typeof({column}) AS text) AS k{self.place}"
 
     def numbers(self) -> Iterator[str]:
@@ -349,7 +350,7 @@ class _Cell:
                 narrow = f"CAST(CAST({text} AS real) AS double precision)"
                 wide = " OR ".join(f"{kind} LIKE '{like}'" for like in ("double%", "numeric%", "decimal%", "%int", "integer"))
                 direct = f"WHEN {kind} IN ('real', 'float') THEN {narrow} WHEN {wide} THEN CAST({text} AS double precision)"
-                value = f"CASE {direct} ELSE {value} END"
+                value = f"CASE WHEN {self._is_doubtful()} THEN {dialect.refuse.format(text)} {direct} ELSE {value} END"
             yield f"{value} AS n{self.place}"
             return
         yield f"{self._canonical()} AS t{self.place}"
@@ -361,18 +362,26 @@ class _Cell:
                 ]
                 yield f"CASE {' '.join(cases)} END AS {letter}{self.place}"
 
+    def _is_doubtful(self) -> str:
+        """In an engine with types: bytes that it spells with backslashes, or a moment by another clock than UTC's."""
+        spelled_bytes = f"{self.kind} IN ('blob', 'bytea') AND strpos({self.text}, chr(92)) > 0"
+        return f"{spelled_bytes} OR {self.kind} = 'timestamp with time zone' AND {self.text} NOT LIKE '%+00'"
+
     def _canonical(self) -> str:
         """In an engine with types: the text that `dpviz.table.cells` gives a number or a moment."""
-        text, kind, cases = self.text, self.kind, []
-        if self.has_kind and self.has_numerals:
+        text, kind = self.text, self.kind
+        if not self.dialect.has_types:
+            return text
+        cases = [f"WHEN {self._is_doubtful()} THEN CAST({self.dialect.refuse.format(text)} AS text)"]
+        if self.has_numerals:
             narrow = f"CAST(CAST(CAST({text} AS real) AS double precision) AS text)"
             cases.append(f"WHEN {kind} IN ('real', 'float') THEN {_short(narrow)}")
             cases.append(f"WHEN {kind} LIKE 'double%' OR {kind} LIKE 'numeric%' OR {kind} LIKE 'decimal%' THEN {_short(text)}")
-        if self.has_kind and self.has_moments:
+        if self.has_moments:
             local = f"regexp_replace({text}, '[+-][0-9]+(:[0-9]+)*$', '')"  # without its zone
             plain = f"replace(replace(substr({local}, 1, 26), ' 00:00:00', ''), ' ', 'T')"
             cases.append(f"WHEN {kind} LIKE 'timestamp%' THEN {plain}")
-        return f"CASE {' '.join(cases)} ELSE {text} END" if cases else text
+        return f"CASE {' '.join(cases)} ELSE {text} END"
 
     def value(self) -> str:
         """What `encode` makes of the cell before it clips or rounds; NULL where it drops the row."""
