@@ -91,7 +91,9 @@ def test_neither_the_file_chosen_again_nor_another_role_and_back_makes_the_look_
     assert work_of(at).draft is None
     work_of(at).change_role(DataRole.PRIVATE)
     work_of(at).choose("ward.csv", read_table(ROWS), SchemaDraft.blank(("age", "town", "y")))
-    assert draft_of(at).column("age").edited(use=Use.NUMBER, low=1.0, high=99.0).read_now >= {"low"}
+    draft = draft_of(at)
+    draft = draft.with_columns(draft.column("age").edited(use=Use.NUMBER, low=1.0, high=99.0))
+    assert draft.column("age").read_now >= {"low"}
 
 
 def test_public_rows_are_checked_without_a_consent_and_nothing_is_marked(register: Register) -> None:
