@@ -324,12 +324,18 @@ def draw(shown: Asked, frame: pd.DataFrame) -> None:
 
 with first:
     asked = ask()
-    whole = fits_of(asked, rows)
-    first_look = first_look_at(asked, whole)
-    is_seen = len(background.values_of(first_look)) == len(first_look.keys)
-    task = whole if is_seen or st.session_state.get("_compare_whole") == whole.keys else first_look
-    begins = task is first_look and not is_private and len(first_look.keys) <= FIRST_LOOK
-    status = background.autostart(task) if begins else background.state(task)
+    task = fits_of(asked, rows)
+    first_look = first_look_at(asked, task)
+    # asked for first also where it is there already: what this session shows while the whole is missing is then known
+    status = background.state(first_look if st.session_state.get("_compare_whole") != task.keys else task)
+    if st.session_state.get("_compare_whole") != task.keys:
+        st.session_state.pop("_compare_whole", None)
+        if len(status.values) < len(first_look.keys):
+            if not is_private and len(first_look.keys) <= FIRST_LOOK:
+                status = background.autostart(first_look)
+            task = first_look
+        else:
+            status = background.state(task)
     if status.job is not None:
         background.autostart(task, SHORT)  # which waits for first points
         background.watch(task, "Computing", unit="fits", render=lambda now: draw_curves(asked, asked.frame(now.values)))
