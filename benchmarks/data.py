@@ -93,7 +93,10 @@ def manifest(folder: Path, only: Sequence[str] | None) -> list[Entry]:
         raise DpvizError(f"There is no {MANIFEST}.", where=str(folder), remedy=remedy)
     table = read_table(folder / MANIFEST)
     names = (*COLUMNS, OPTIONAL) if OPTIONAL in table.names else COLUMNS
-    listed = [Entry(*row[:3], int(row[3]) if any(row[3:]) else None) for row in texts_of(table, names)]
+    listed = [
+        Entry(name, file, target, int(counts[0]) if any(counts) else None)
+        for name, file, target, *counts in texts_of(table, names)
+    ]
     known = [entry.name for entry in listed]
     for name in only or ():
         if name not in known:

@@ -196,7 +196,7 @@ class _PrivateEstimator:
                 X = DataFrame({name: Series(cells, dtype=object) for name, cells in lists.items()})
             return self._truths_as_numbers(X.set_axis(names, axis=1))
         if isinstance(X, np.ma.MaskedArray):  # to scikit-learn what is masked is a number as any other
-            X = X.astype(np.float64).filled(np.nan)
+            X = np.ma.filled(X.astype(np.float64), np.nan)
         cells = np.array(X, dtype=object) if isinstance(X, (list, tuple)) and (is_declared or self.categories) else X
         has_units = getattr(getattr(X, "dtype", None), "kind", "") in ("m", "M")  # which a float would not say
         conversion = {"dtype": None} if is_declared or has_units else {"dtype": object if self.categories else np.float64}
