@@ -7,9 +7,10 @@ from threading import Event
 import pytest
 
 from dpviz.app.background import Job, Pool
+from dpviz.app.compare import Asked, first_look_at, fits_of
 from dpviz.charts.compare import line_styles
 from dpviz.evaluation import comparison, sweep
-from dpviz.evaluation.sweep import as_frame, columns_of
+from dpviz.evaluation.sweep import KEYS, SweepGrid, as_frame, columns_of
 from dpviz.learners import get_learner
 from dpviz.learners.recommend import which_learner
 from dpviz.table.role import DataRole
@@ -31,6 +32,18 @@ SLOT, FIRST_LOOK = "compare", 150
 #: A small question, as a link holds it; and one of more fits than are begun unasked.
 SMALL = {"draws": "3", "splits": "1", "steps": "1", "epsilons": ["0.1", "1"]}
 LARGE = {"draws": "20", "splits": "5", "steps": "1, 3", "epsilons": ["0.1", "1"]}
+
+
+def test_fits_of_private_rows_are_others_than_of_the_same_rows_in_public_and_a_first_look_has_the_last_place():
+    grid = SweepGrid(("pf-tree",), tuple(0.1 * step for step in range(1, 41)), repeats=20)
+    asked, rows = Asked("epsilon", "accuracy", grid, 100, "asked"), bundled()
+    whole, private = (fits_of(asked, loaded) for loaded in (rows, replace(rows, role=DataRole.PRIVATE)))
+    assert (whole.shared, private.shared) == (True, False)
+    assert not set(whole.keys) & set(private.keys)
+    looked_at = set(first_look_at(asked, whole).keys)
+    assert looked_at < set(whole.keys)
+    assert {key[1 + KEYS.index("epsilon")] for key in looked_at} >= {grid.epsilons[0], grid.epsilons[-1]}
+    assert len(looked_at) <= FIRST_LOOK
 
 
 def titles(*names):
