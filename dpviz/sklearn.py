@@ -76,6 +76,13 @@ def _in_words(error: Exception) -> TableError:
     return TableError("cells", problem, remedy=remedy)
 
 
+def _unmasked(cells: Any) -> Any:
+    """Cells that are masked are missing: to scikit-learn they are as any other."""
+    if not isinstance(cells, np.ma.MaskedArray):
+        return cells
+    return cells.astype(np.float64).filled(np.nan) if cells.dtype.kind in "biuf" else cells.astype(object).filled(None)
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
 class _PrivateEstimator:
     """What the classifier and the regressor share: everything but the target."""
@@ -138,6 +145,7 @@ class _PrivateEstimator:
     def _fitted(self, X: Any, y: Any) -> Self:
         self._require_parameters()
         frame = self._frame(X, is_fit=True)
+        y = _unmasked(y)
         labels = column_or_1d(np.asarray(y, dtype=object) if self._is_declared else y, warn=True)
         check_consistent_length(frame, labels)
         if not self._is_declared:
@@ -195,8 +203,7 @@ class _PrivateEstimator:
                 lists = {name: X[name].to_pylist() if hasattr(X[name], "to_pylist") else X[name].to_list() for name in names}
                 X = DataFrame({name: Series(cells, dtype=object) for name, cells in lists.items()})
             return self._truths_as_numbers(X.set_axis(names, axis=1))
-        if isinstance(X, np.ma.MaskedArray):  # to scikit-learn what is masked is a number as any other
-            X = np.ma.filled(X.astype(np.float64), np.nan)
+        X = _unmasked(X)
         cells = np.array(X, dtype=object) if isinstance(X, (list, tuple)) and (is_declared or self.categories) else X
         has_units = getattr(getattr(X, "dtype", None), "kind", "") in ("m", "M")  # which a float would not say
         conversion = {"dtype": None} if is_declared or has_units else {"dtype": object if self.categories else np.float64}

@@ -200,8 +200,13 @@ def test_what_is_masked_is_missing():
     fitted = PrivateTreeClassifier(random_state=0, missing="middle", **DECLARED).fit(np.ma.array(X, mask=is_masked), y)
     same = PrivateTreeClassifier(random_state=0, missing="middle", **DECLARED).fit(np.where(is_masked, np.nan, X), y)
     assert fitted.result_.to_json() == same.result_.to_json()
-    with pytest.raises(ValueError, match="contains NaN"):
-        PrivateTreeClassifier(random_state=0).fit(np.ma.array(X, mask=is_masked), y)
+    for given in ((np.ma.array(X, mask=is_masked), y), (X, np.ma.array(y == y[0], mask=is_masked[:, 0], dtype=float))):
+        with pytest.raises(ValueError, match="contains NaN"):
+            PrivateTreeClassifier(random_state=0).fit(*given)
+    others = ~is_masked[:, 0]
+    fitted = PrivateTreeClassifier(random_state=0, **DECLARED).fit(X, np.ma.array(y, mask=~others))
+    same = PrivateTreeClassifier(random_state=0, **DECLARED).fit(X[others], y[others])
+    assert fitted.result_.to_json() == same.result_.to_json()
 
 
 def test_probabilities_are_there_where_the_fitted_model_holds_them(rng):
