@@ -18,7 +18,7 @@ from dpviz.io.options import ReadOptions, redact_errors
 from dpviz.io.tables.arrow import (
     LEAST_CELL,
     MOMENTS,
-    as_bytes,
+    batch_as_bytes,
     chunk_sizes,
     facts_of,
     text_columns,
@@ -165,6 +165,6 @@ def _tables(
         options.step(share)
         options.require_rows(batch.num_rows)
         options.require_bytes(max(batch.nbytes, LEAST_CELL * batch.num_rows * len(wanted)))
-        yield with_type(pa.Table.from_batches([as_bytes(batch, options)]), schema, options)
+        yield with_type(pa.Table.from_batches([batch_as_bytes(batch, options)]), schema, options)
     if is_empty:
         yield with_type(schema.empty_table().select(wanted), schema, options)

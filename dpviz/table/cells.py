@@ -36,6 +36,8 @@ MISSING_MARKS = frozenset(MARKS)
 BLANKS = " \u00a0\u2007\u202f"
 #: The text of a value that has none (U+FFFD): it spoils its own cell.
 UNREADABLE = "\ufffd"
+#: Found whatever their capitals are.
+TRUTHS = ("true", "false")
 #: Of lists and records.
 _CONTAINERS = (list, tuple, dict, set, frozenset)
 _BLANK = str.maketrans(dict.fromkeys(BLANKS, " "))
@@ -286,7 +288,7 @@ class Declared:
         for text, code in exact.items():
             if (number := decimal_of(text)) is not None:
                 meanings[number].add(code)
-            if text.lower() in ("true", "false"):
+            if text.lower() in TRUTHS:
                 truths[text.lower()].add(code)
         #: exact, numbers, truths: text -> what it means: as it is, in its shortest form, in small letters.
         self.numbers = {

@@ -469,13 +469,6 @@ def is_view(kind: Any) -> bool:
     return str(kind) in ("string_view", "binary_view")
 
 
-def without_sharing(values: Any) -> Any:
-    """Cells that share their letters with letters of their own; which bytes they are is not looked at."""
-    import pyarrow as pa
-
-    return values.cast(pa.large_string() if str(values.type) == "string_view" else pa.large_binary())
-
-
 def has_texts(kind: Any) -> bool:
     """Whether cells of this type of Arrow are texts by what the type is called: UUIDs, and values as JSON."""
     return getattr(kind, "extension_name", "") in ("arrow.uuid", "arrow.json")
@@ -485,10 +478,13 @@ def without_extension(values: Any) -> Any:
     """Cells that are texts by the name of their type, as texts; others as they are."""
     import pyarrow as pa
 
-    if not has_texts(values.type):
+    kind = values.type
+    if not has_texts(kind):
         return values
-    texts = [None if cell is None else str(cell) for cell in values.to_pylist()]
-    return pa.array(texts, pa.large_string())
+    if kind.extension_name == "arrow.json":  # kept as texts, which may be none
+        return values.cast(kind.storage_type)
+    values.validate(full=True)
+    return pa.array([None if cell is None else str(cell) for cell in values.to_pylist()], pa.large_string())
 
 
 def is_flat(kind: Any) -> bool:
@@ -555,10 +551,10 @@ def _of_arrow(values: Any, charge: Callable[[int], None] | None) -> Typed:
             values = local_moments(values)
         if kind.unit == "ns":  # what Python's own moments know; a cast would round towards 1970
             values = pc.floor_temporal(values, unit="microsecond").cast(pa.timestamp("us"), safe=False)
-    encoded = values if types.is_dictionary(kind) else _as_bytes(values).dictionary_encode()
+    encoded = values if types.is_dictionary(kind) else as_bytes(values).dictionary_encode()
     chunks = encoded.unify_dictionaries().chunks if encoded.num_chunks else []
     places = _joined((_plain(chunk.indices.cast(pa.int64()).fill_null(-1)) for chunk in chunks), np.int64)
-    distinct: Any = _as_bytes(chunks[0].dictionary) if chunks else ()
+    distinct: Any = as_bytes(chunks[0].dictionary) if chunks else ()
     if charge is not None:
         charge(_TEXT * len(distinct) + (distinct.nbytes if chunks else 0))
     texts = list(map(_scalar_text, distinct))
@@ -583,11 +579,11 @@ def _joined(parts: Iterable[np.ndarray], kind: type) -> np.ndarray:
     return every[0] if len(every) == 1 else np.concatenate([np.empty(0, kind), *every])
 
 
-def _as_bytes(values: Any) -> Any:
-    """Texts as their bytes, for they may be no texts at all."""
+def as_bytes(values: Any) -> Any:
+    """Texts as their bytes, for they may be no texts at all; those that share their letters with letters of their own."""
     import pyarrow as pa
 
-    values = without_sharing(values) if is_view(values.type) else values
+    values = values.cast(pa.large_string()) if str(values.type) == "string_view" else values
     return values.cast(pa.large_binary()) if is_text(values.type) else values
 
 

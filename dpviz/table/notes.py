@@ -19,7 +19,7 @@ from unicodedata import category
 import numpy as np
 
 from dpviz.errors import ReadingWarning
-from dpviz.table.cells import IN_DOUBT, UNREADABLE, Marks, canonical_number, date_of, number_of
+from dpviz.table.cells import IN_DOUBT, TRUTHS, UNREADABLE, Marks, canonical_number, date_of, number_of
 from dpviz.table.kinds import IN_OTHER_FORM, TWO_WAYS, UNIT, is_no_value, kind_beside_numbers
 
 if TYPE_CHECKING:
@@ -275,10 +275,10 @@ def _spelling_notes(texts: Sequence[str]) -> Iterator[Note]:
     several = {plain for plain, ways in together.items() if len(ways) > 1}
     if any(map(_is_misread, texts)):
         yield Doubt("Some texts are UTF-8 that was read in another encoding, as “Ã¼” for “ü” is.", "encoding")
-    if several & _TRUTHS:
+    if several.intersection(TRUTHS):
         yield Doubt("Truth values are written with different capitals: each of true and false is one category.")
-    if several - _TRUTHS:
-        example = ", ".join(map(repr, together[min(several - _TRUTHS)]))
+    if others := several.difference(TRUTHS):
+        example = ", ".join(map(repr, together[min(others)]))
         what = "Some texts differ by capitals, blanks or hidden letters alone: other categories unless the schema groups them."
         yield Doubt(what, example=f"For example {example}.")
 
@@ -289,9 +289,6 @@ def _is_misread(text: str) -> bool:
         return not text.isascii() and bool(text.encode("cp1252").decode("utf-8"))
     except UnicodeError:
         return False
-
-
-_TRUTHS = frozenset(("true", "false"))
 
 
 def _number_notes(name: str, distinct: np.ndarray, cells: np.ndarray) -> Iterator[Note]:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dpviz.errors import ParameterError, SchemaError
-from dpviz.table.cells import MOST_EXACT, UNREADABLE, decimal_of, parse_numbers, shortest
+from dpviz.table.cells import MOST_EXACT, TRUTHS, UNREADABLE, decimal_of, parse_numbers, shortest
 from dpviz.table.columns import Column
 from dpviz.table.dates import DateFeature
 from dpviz.table.notes import Doubt, codes_apart, days_apart, is_code, warn_of
@@ -188,10 +188,6 @@ def _readable(column: Column) -> list[str]:
     return [text for text in column.distinct_texts if UNREADABLE not in text]
 
 
-#: Two of these are one category where they are the same number; 042 and 5E1 are codes.
-_TRUTHS = ("true", "false")
-
-
 def _labels(column: Column) -> tuple[str, ...]:
     """Categories that every text of the column is met by, in order: numbers by value, then texts.
 
@@ -200,10 +196,10 @@ def _labels(column: Column) -> tuple[str, ...]:
     ways = defaultdict[object, list[str]](list)
     for text in _readable(column):
         number, plain = decimal_of(text), text.lower()
-        ways[plain if plain in _TRUTHS else text if number is None else number].append(text)
+        ways[plain if plain in TRUTHS else text if number is None else number].append(text)
     found = dict[str, None]()
     for texts in ways.values():
-        short = [text.lower() if text.lower() in _TRUTHS else shortest(text) for text in texts]
+        short = [text.lower() if text.lower() in TRUTHS else shortest(text) for text in texts]
         found |= dict.fromkeys(texts if len(texts) == 1 or None in short else filter(None, short))
     return tuple(in_order(found))
 

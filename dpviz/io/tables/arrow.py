@@ -16,7 +16,7 @@ import numpy as np
 from dpviz.io.csv import check_names, lost_rows
 from dpviz.io.options import ReadOptions, redact_errors
 from dpviz.table.cells import Marks
-from dpviz.table.columns import Column, has_cells, has_texts, is_flat, is_text, is_view, without_extension, without_sharing
+from dpviz.table.columns import Column, as_bytes, has_cells, has_texts, is_flat, is_text, is_view, without_extension
 from dpviz.table.notes import Doubt
 from dpviz.table.raw import RawTable, without_cells
 
@@ -77,7 +77,7 @@ def read_parquet(raw: bytes, options: ReadOptions) -> Iterator[Any]:
             if column.num_rows != about.num_rows:  # damaged: cells would meet those of other rows
                 raise ValueError("a column of another length")
             spent.add(column.nbytes)
-            batches = (as_bytes(batch, options) for batch in column.to_batches())
+            batches = (batch_as_bytes(batch, options) for batch in column.to_batches())
             yield with_type(_table_of_batches(batches, column.schema), schema, options)
 
 
@@ -129,7 +129,7 @@ def unpacked(
     wanted = [place for place, name in enumerate(schema.names) if name in names]
     file = pa.ipc.open_file(packed, options=pa.ipc.IpcReadOptions(included_fields=wanted))
     for place in range(file.num_record_batches):
-        batch = as_bytes(file.get_batch(place).select(list(names)), options)
+        batch = batch_as_bytes(file.get_batch(place).select(list(names)), options)
         batch.validate(full=True)  # what follows the offsets of a spoiled file, unchecked, ends the process
         yield place / file.num_record_batches, batch
 
@@ -142,7 +142,7 @@ def _table_of_batches(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> p
     return pa.Table.from_batches(every) if every else schema.empty_table()
 
 
-def as_bytes(batch: pa.RecordBatch, options: ReadOptions) -> pa.RecordBatch:
+def batch_as_bytes(batch: pa.RecordBatch, options: ReadOptions) -> pa.RecordBatch:
     """The batch with texts as their bytes: a text that is no UTF-8 spoils its own cell."""
     import pyarrow as pa
 
@@ -164,9 +164,7 @@ def _as_bytes(column: pa.Array, options: ReadOptions) -> pa.Array:
         if lengths.min(initial=0) < 0:  # beside a missing cell nobody looks at it, but the cast that follows does
             raise ValueError("a length below 0")
         options.require_bytes(int(lengths.sum(dtype=np.int64)))  # together far more than what they share, perhaps
-        return without_sharing(column).cast(pa.large_binary())
-    wide = types.is_large_string(column.type)
-    return column.cast(pa.large_binary() if wide else pa.binary()) if wide or types.is_string(column.type) else column
+    return as_bytes(column)
 
 
 def with_type(table: pa.Table, schema: pa.Schema, options: ReadOptions) -> pa.Table:
@@ -372,4 +370,6 @@ def table_of_batch(batch: Any, options: ReadOptions) -> RawTable:
     """The rows of a batch, or of a table."""
     import pyarrow as pa
 
-    return table_of_arrow(batch if isinstance(batch, pa.Table) else pa.Table.from_batches([as_bytes(batch, options)]), options)
+    return table_of_arrow(
+        batch if isinstance(batch, pa.Table) else pa.Table.from_batches([batch_as_bytes(batch, options)]), options
+    )

@@ -22,7 +22,7 @@ from pyarrow import feather, parquet
 import dpviz
 from dpviz.errors import DpvizError, SchemaError, TableError
 from dpviz.io.options import ReadOptions
-from dpviz.io.tables.arrow import as_bytes
+from dpviz.io.tables.arrow import batch_as_bytes
 from dpviz.io.tables.read import has_header_line, read_asked, read_table
 from dpviz.progress import watched
 from dpviz.rows.files import batches_of
@@ -336,6 +336,8 @@ def test_uuids_and_json_are_texts_and_a_type_of_a_library_is_left_out(bytes_of):
     for read in (found, table_of(table)):
         assert read.notes == ("Left out columns of lists or records: 'p'.",)
         assert cells(read) == [[str(some[0]), "n", "1"], [None, "y", '"a"'], [str(some[2]), "n", None]]
+    spoiled = bytes_of(table).replace(b'"a"', b'"\xff"')
+    assert cells(read_table(spoiled))[1] == [None, "y", '"\ufffd"'], "no text by itself"
 
 
 @pytest.mark.parametrize("names", [["k"], [None], [None, None]])
@@ -456,7 +458,7 @@ def test_a_length_below_0_beside_a_missing_cell_ends_no_process(length):
     shared = pa.Array.from_buffers(pa.string_view(), 3, buffers, null_count=1)
     shared.validate(full=True)
     with pytest.raises(ValueError, match="below 0"):
-        as_bytes(pa.record_batch([shared], ["x"]), ReadOptions("t"))
+        batch_as_bytes(pa.record_batch([shared], ["x"]), ReadOptions("t"))
 
 
 @pytest.mark.parametrize("kind", ["spreadsheet", "text"])
