@@ -80,7 +80,8 @@ def _unmasked(cells: Any) -> Any:
     """Cells that are masked are missing: to scikit-learn they are as any other."""
     if not isinstance(cells, np.ma.MaskedArray):
         return cells
-    return cells.astype(np.float64).filled(np.nan) if cells.dtype.kind in "biuf" else cells.astype(object).filled(None)
+    kind, fill = (np.float64, np.nan) if cells.dtype.kind in "biuf" else (object, None)
+    return np.ma.filled(cells.astype(kind), fill)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
