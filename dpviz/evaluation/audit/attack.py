@@ -31,7 +31,7 @@ from dpviz.accounting.guarantee import PrivacyLoss, for_unit
 from dpviz.accounting.risk import MOST_ROWS
 from dpviz.errors import DpvizError, ParameterError, UnsupportedError
 from dpviz.evaluation.audit.evidence import BoundLearner, Judged, columns_of, exceeds, rows_in_words, typical
-from dpviz.evaluation.audit.verify import Pair, default_audit_pairs, require_neighbours
+from dpviz.evaluation.audit.verify import Pair, default_audit_pairs, empty_and_one_row, opposed_row, require_neighbours
 from dpviz.evaluation.metrics import clopper_pearson
 from dpviz.evaluation.repeat import Workers, checked_workers, in_chunks
 from dpviz.learners import FitRequest, require_task
@@ -423,12 +423,18 @@ def audit(
 
 
 def _groups(request: FitRequest) -> Iterator[tuple[Pair, int]]:
-    """Pairs of tables, and how many equal canaries the second has more: one, and as many as epsilon hides."""
+    """Pairs of tables, and how many equal canaries the second has more: one, and as many as epsilon hides.
+
+    What has a delta boosts. Among others that it learns instead a canary tells the most, but samples are averaged over only where
+    there are no others.
+    """
     task, epsilon = request.spec.tasks[0], request.settings.epsilon
     has_delta = typical(request.spec, epsilon=epsilon, delta=request.settings.delta, **request.given).delta > 0
     together = min(math.ceil(GROUP_BESIDE_DELTA / epsilon), MOST_ROWS) if has_delta else math.ceil(GROUP / epsilon)
+    is_sampled = getattr(request.params, "sampling", 1.0) < 1.0
+    boosted = (empty_and_one_row(task) if is_sampled else opposed_row(task),)
     for rows in {together} if has_delta else sorted({1, together}):
-        for pair in default_audit_pairs(task, rows * epsilon, has_delta=has_delta):
+        for pair in boosted if has_delta else default_audit_pairs(task, rows * epsilon):
             with_canaries = pair[1].take(np.repeat(np.arange(pair[1].n_rows), rows), share=1.0)
             yield (with_canaries.take(np.arange(with_canaries.n_rows - rows), share=1.0), with_canaries), rows
 

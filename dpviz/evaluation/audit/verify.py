@@ -97,19 +97,23 @@ def empty_and_one_row(task: str = "classes") -> Pair:
     return _pair(task, [1], [0])
 
 
-def default_audit_pairs(task: str, epsilon: float, *, has_delta: bool = False) -> tuple[Pair, ...]:
+def default_audit_pairs(task: str, epsilon: float) -> tuple[Pair, ...]:
     """Pairs on which mechanisms tell what they are about to the full.
 
     Besides the two above, the row alone on one side of a split, and many on the other: their label is settled, and between trees
     that differ in one label permute-and-flip changes its odds by all of e^epsilon. Where the labels of both sides are open, right
     trees share what the row moves.
-
-    What has a delta boosts instead: there the row stands among others that differ from it in the target alone. Theirs is what is
-    learned, so the gradient of the row stays as large as it may be, round after round.
     """
     others = min(_MOST_EQUAL, math.ceil(_ENOUGH / epsilon))
-    third = _pair(task, [0, 0, 1], [0, 0, 0]) if has_delta else _pair(task, [0] * others + [1], [1] * others + [0])
-    return small_pair(task), empty_and_one_row(task), third
+    return small_pair(task), empty_and_one_row(task), _pair(task, [0] * others + [1], [1] * others + [0])
+
+
+def opposed_row(task: str = "classes") -> Pair:
+    """Two equal rows, and the same with a canary that differs from them in the target alone.
+
+    Boosting learns theirs, so the gradient of the canary stays as large as it may be, round after round.
+    """
+    return _pair(task, [0, 0, 1], [0, 0, 0])
 
 
 def require_neighbours(first: EncodedDataset, second: EncodedDataset) -> None:

@@ -34,6 +34,7 @@ from dpviz.evaluation.audit.evidence import SEVERITY, BoundLearner, typical
 from dpviz.evaluation.audit.verify import (
     default_audit_pairs,
     empty_and_one_row,
+    opposed_row,
     require_neighbours,
     small_pair,
 )
@@ -290,13 +291,10 @@ def test_a_group_of_canaries_is_one_for_which_more_right_guesses_than_the_ledger
 
 def test_pairs_are_neighbours_and_wrong_questions_are_refused():
     first, second = small_pair()
-    for has_delta, others in ((False, [3, 0, 100]), (True, [3, 0, 2])):
-        for task in ("classes", "number"):
-            pairs = default_audit_pairs(task, 0.1, has_delta=has_delta)
-            assert [pair[0].n_rows for pair in pairs] == others
-            for pair in pairs:
-                require_neighbours(*pair)
-                assert pair[0].schema.n_public == 10_000, "the public rows of the typical plan"
+    for pair in (*default_audit_pairs("classes", 0.1), *default_audit_pairs("number", 0.1), opposed_row(), opposed_row("number")):
+        require_neighbours(*pair)
+        assert pair[0].schema.n_public == 10_000, "the public rows of the typical plan"
+    assert [pair[0].n_rows for pair in default_audit_pairs("classes", 0.1)] == [3, 0, 100]
     for error, words, learner, wrong in (
         (UnknownName, "no learner", "pf-treee", {}),
         (UnknownName, "no parameter", "pf-tree", {"colour": 1}),
@@ -392,15 +390,15 @@ def test_one_row_more_tells_boosted_trees_apart_by_nearly_the_mu_that_is_proved(
 @slow
 def test_canaries_among_others_unlike_them_in_the_target_alone_tell_of_their_mu_in_every_round():
     """With one noise the ratios with them and without are apart by the square of what they move, in its standard deviations."""
-    moved = []
     request = FitRequest.of("s-gbdt", epsilon=0.1, max_depth=1, depth=1)
-    for pair, rows in _groups(request):
-        known = LikelihoodRatios(BoundLearner(request, pair[0].schema), pair)
-        apart = [known.draw(1, seed) - known.draw(0, seed) for seed in range(12)]
-        proved = known.planned.request.risk(pair[0].schema).for_persons(rows).guesses()
-        moved.append(math.sqrt(np.mean(apart)) / (2 * norm.ppf(proved)))
-    assert 0.94 < moved[2] < 1.06
-    assert moved[2] > max(moved[:2]), "alone they are learned, and move less from round to round"
+    ((first, second), rows) = next(_groups(request))
+    assert (first.n_rows, second.n_rows, rows) == (100, 150, 50)
+    known = LikelihoodRatios(BoundLearner(request, first.schema), (first, second))
+    apart = [known.draw(1, seed) - known.draw(0, seed) for seed in range(12)]
+    proved = known.planned.request.risk(first.schema).for_persons(rows).guesses()
+    assert 0.94 < math.sqrt(np.mean(apart)) / (2 * norm.ppf(proved)) < 1.06
+    [((alone, _), _)] = _groups(FitRequest.of("s-gbdt-published", epsilon=0.1))
+    assert alone.n_rows == 0, "samples are averaged over only where there are no others"
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
