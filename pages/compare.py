@@ -117,7 +117,7 @@ def ask_axis(along: str, sizes: tuple[int | None, ...]) -> dict[str, Any]:
     if along == EPSILON:
         label, options = f"ε from – to ({unit.neighbours})", {"format_func": number_text, **linked("epsilons")}
         low, high = st.select_slider(label, EPSILONS, value=(0.01, 5.0), **options)
-        digits = st.selectbox("Steps of ε per decade", ("1, 2, 3, 5", "1, 3", "1"), **linked("steps")).split(", ")
+        digits = st.selectbox("Steps of ε per decade", ("1, 2, 3, 5", "1, 3", "1"), index=1, **linked("steps")).split(", ")
         between = tuple(e for e in EPSILONS if e in (low, high) or (low < e < high and f"{e:.0e}"[0] in digits))
         return {"epsilons": between, **one_depth()}
     if along == DEPTH:
