@@ -201,6 +201,9 @@ def test_outputs_of_other_code_are_attacked(run, refused, tmp_path):
     code, said, warned = run("verify", "--outputs", *files)
     assert code == 0
     assert "`verify --outputs` is called `audit` now" in warned
+    code, said, _ = run("audit", files[0], files[0])
+    assert code == 0
+    assert "Nothing is refuted (95% confidence): an event came 50 and 50 times" in said
     code, said, _ = run("audit", "--json", *files, "--delta", "0.99")
     assert json.loads(said)["bound"] == 0
     assert "none.txt" in refused("audit", files[0], tmp_path / "none.txt")

@@ -66,9 +66,10 @@ class OutputBound:
     def __str__(self) -> str:
         seen = f" in {self.event}" if self.event else ""
         delta = f" and delta {number_text(self.delta)}" if self.delta else ""
+        held = f"No guarantee below epsilon = {number_text(self.bound)}{delta} holds" if self.bound > 0 else "Nothing is refuted"
         found = (
-            f"No guarantee below epsilon = {number_text(self.bound)}{delta} holds ({self.confidence:.0%} confidence): an "
-            f"event{seen} came {self.hits[0]:,} and {self.hits[1]:,} times in {self.n_tested:,} runs on each table."
+            f"{held} ({self.confidence:.0%} confidence): an event{seen} came {self.hits[0]:,} and {self.hits[1]:,} times in "
+            f"{self.n_tested:,} runs on each table."
         )
         if self.claimed is not None:
             found += f" The claimed {number_text(self.claimed)} is {'refuted' if self.refutes else 'not refuted'}."
