@@ -77,11 +77,16 @@ def _in_words(error: Exception) -> TableError:
 
 
 def _unmasked(cells: Any) -> Any:
-    """Cells that are masked are missing: to scikit-learn they are as any other."""
+    """Cells that are masked are missing: to scikit-learn they are as any other. All others stay what they are."""
     if not isinstance(cells, np.ma.MaskedArray):
         return cells
-    kind, fill = (np.float64, np.nan) if cells.dtype.kind in "biuf" else (object, None)
-    return np.ma.filled(cells.astype(kind), fill)
+    values, is_masked = np.ma.getdata(cells), np.ma.getmaskarray(cells)
+    if not is_masked.any():
+        return values
+    kind = values.dtype.kind
+    filled = values.astype(values.dtype if kind in "fcmM" else object)
+    filled[is_masked] = "NaT" if kind in "mM" else np.nan
+    return filled
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

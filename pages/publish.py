@@ -1,5 +1,6 @@
 """Page "Publish": what is released and what it promises; the register with its history; is a file as it was released?"""
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -163,9 +164,11 @@ def spent_and_left(balance: Balance) -> None:
 
 
 def risk_of(record: ReleaseRecord) -> Risk | None:
-    """What the steps of a release tell, from its file; None where that is gone or was changed."""
+    """What the steps of a release tell, from its file; None where that is gone, was changed or cannot be read here."""
     text = publish.text_of(record)
-    return ExportInput(text).verdict.risk if text else None
+    with suppress(DpvizError):
+        return ExportInput(text).verdict.risk if text else None
+    return None
 
 
 @st.cache_resource(scope="session", max_entries=4, show_spinner="Trying every export on a tree of these columns …")

@@ -114,7 +114,7 @@ class SourceRows(CountedRows):
         return self._told[1]
 
     @property
-    def identity(self) -> str:  # type: ignore[override]
+    def identity(self) -> str:
         """What the register knows these rows by: the same in whatever order they are stored, and in every source. Private.
 
         SHA-256 over the schema and the sums of the table, which do not tell which rows of a person were chosen.

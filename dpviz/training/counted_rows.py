@@ -52,7 +52,6 @@ class CountedRows(ABC):
     persons: np.ndarray | None = None  #: Whose row each is, shape (n_rows,), private; None where they are not bound to persons
     most_rows_in_memory: int | None = None  #: How many rows could be read into memory instead; None where that is not known
     report: EncodingReport | None = None  #: What encoding did, for the owner's eyes only; None where that is not known
-    identity: str  #: What the register knows these rows by, as `EncodedDataset.identity`. Private
 
     def __enter__(self) -> Self:
         return self
@@ -71,6 +70,11 @@ class CountedRows(ABC):
     def assigned(self, assignment: RandomAssignment, source: NoiseSource) -> np.ndarray:
         """The part of every row, uint8 of shape (n_rows,): drawn in secret, those of a person together. Private."""
         return assignment.assign(self.n_rows, persons=self.persons, source=source)
+
+    @property
+    @abstractmethod
+    def identity(self) -> str:
+        """What the register knows these rows by, as `EncodedDataset.identity`. Private."""
 
     @property
     def table_sums(self) -> TableSums:
@@ -162,16 +166,27 @@ _BANDED: Memo[EncodedDataset] = Memo()
 
 
 class ArrayRows(CountedRows):
-    """Rows in memory, for learners; whatever else is asked of rows, these are asked themselves."""
+    """Rows in memory."""
 
     def __init__(self, rows: EncodedDataset) -> None:
         self.data = rows  #: The rows with their values. Private
-        self.schema, self.rows_per_person, self.persons = rows.schema, rows.rows_per_person, rows.persons
+        self.schema, self.report, self.not_row_wise = rows.schema, rows.report, rows.not_row_wise
+        self.rows_per_person, self.persons = rows.rows_per_person, rows.persons
 
     @property
     def n_rows(self) -> int:
         """Exact number of rows. Private."""
         return self.data.n_rows
+
+    @property
+    def identity(self) -> str:
+        """What the register knows these rows by: the same wherever they are. Private."""
+        return self.data.identity
+
+    @property
+    def table_sums(self) -> TableSums:
+        """What the table is recognised by."""
+        return self.data.table_sums
 
     def _sum(self, found: np.ndarray, add: Adding, parts: np.ndarray | None = None) -> np.ndarray:
         for here in slices(self.n_rows):
