@@ -109,7 +109,8 @@ class _Rows:
         self.header, self.delimiter, self.width = header, header.delimiter, len(header.names)
         self.packs: list[list[str]] = [[] for _ in header.names]
         self.left_out = list[int]()  #: Places, among all records, of those that are no row
-        self.n_records = self.n_malformed = self.n_escaped = self.n_lost = self.n_longer = self.n_behind = n_read = 0
+        self.n_records = self.n_malformed = self.n_escaped = self.n_lost = self.n_behind = n_read = 0
+        self.n_longer = self.n_filled = 0  #: Lines with one cell more, which is not empty; with any value behind the last column
         self.repeated: int | None = None  #: Record that is the header once more
         blocks = lines_of(raw, header.end, header.encoding)
         for lines in _records_of(blocks, self.delimiter, self.width) if options.by_record else blocks:
@@ -154,8 +155,8 @@ class _Rows:
         if cells is not None and (behind := cells[self.width :]):
             if not any(map(str.strip, behind)):
                 self.n_behind, cells = self.n_behind + 1, cells[: self.width]
-            elif len(behind) == 1:
-                self.n_longer += 1
+            else:
+                self.n_longer, self.n_filled = self.n_longer + (len(behind) == 1), self.n_filled + 1
         return cells
 
     def doubts(self) -> Iterator[str]:
@@ -172,7 +173,7 @@ class _Rows:
             )
         if self.n_behind:
             what = f"Empty cells behind the last column were left out of {self.n_behind:,} line{'s'[: self.n_behind > 1]}."
-            yield Doubt(f"{what} Other lines have a value there.") if self.n_longer else what
+            yield Doubt(f"{what} Other lines have a value there.") if self.n_filled else what
         if self.n_lost:
             what = "Some lines are left out where a backslash stands before a quote or before what separates cells."
             yield Doubt(f"{what} Write such cells in quotes, and a quote in them twice.")
@@ -306,10 +307,9 @@ def _read_header(raw: bytes, options: ReadOptions) -> Header:
         what = "The first line has a quote that is never closed, or is too long."
         raise TableError("no-header", what, row=1, remedy="Put the column names into the first line.")
     names = [cell.strip() for cell in cells]
-    n_cells = len(names)
-    while len(names) > 2 and not names[-1] and (options.wanted is None or all(names[:-1])):
-        names.pop()
-    if len(names) < n_cells:
+    n_named = max(2, *(place for place, name in enumerate(names, 1) if name), 0)
+    if n_named < len(names) and all(names[:n_named]):
+        names = names[:n_named]
         notes.append("The first line ends with what separates cells: nothing behind it is a column.")
     check_header(names)
     notes += [*assumed, *_header_notes(names, cells[: len(names)], chosen)]

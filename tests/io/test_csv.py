@@ -98,7 +98,8 @@ def test_what_programs_add_to_lines_is_read_by_line(mark: str):
     ]:
         for codec in ("utf-8", "utf-8-sig", "utf-16"):
             text = "\n".join([header, *rows]).replace(",", mark).encode(codec)
-            for table in (read_table(text), read_lines(text, BY_RECORD)):
+            wanted = ReadOptions("t", wanted=("a", "b", "y"))
+            for table in (read_table(text), read_lines(text, BY_RECORD), read_lines(text, wanted)):
                 assert (table.names, cells(table)) == (("a", "b", "y"), SAME)
 
 
@@ -144,6 +145,7 @@ def test_names_are_those_of_the_line_or_as_asked(text, how, names):
         ("a,b,\n1,2,3\n4,5,6\n7,8\n", "Most lines have one cell more than the first line"),
         ("a,b\n1\n2\n3,4\n", "Most lines have another number of cells"),
         ("a,b\n1,2,\n3,4,5\n3,4\n3,4\n", "Other lines have a value there"),
+        ("a,b\n1,2,,\n3,4\n5,6,,7\n", "Other lines have a value there"),
         *((f"a,b\n1,2\n{line}\n3,4\n", "Row 2 holds the names of the columns once more") for line in ("a,b", '"a","b"', "a , b")),
         *((f"a, b\n{rows}a,b\n1,2\n", "Row 30,001 holds the names") for rows in ["1,2\n" * 30_000]),
         ("'a','b'\n'1','2'\n", "quotes that count as letters"),

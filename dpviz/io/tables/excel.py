@@ -43,8 +43,9 @@ _UNCOMPUTED = re.compile(
     rb"""(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>\s*)?</(?:\w+:)?c>"""
 )
 _LONGEST_FORMULA = 1 << 16
-#: How a workbook writes a control sign in a text, such as the carriage return of a line that was broken by hand.
-_ESCAPED = re.compile("_x00([01][0-9A-Fa-f])_")
+#: How a workbook writes a control sign in a text, such as the carriage return of a line that was broken by hand; and the "_" of a
+#: text that would mean such a sign.
+_ESCAPED = re.compile("_x00(5F|[01][0-9A-Fa-f])_")
 
 Row = list[str]
 

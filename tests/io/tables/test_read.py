@@ -171,12 +171,14 @@ def test_a_workbook_becomes_text_cell_by_cell_and_row_by_row():
             [1, 2.5, dt.datetime(2020, 1, 2), when, True, " a "],
             [1.0, -0.25, None, dt.time(3, 4), False, "#N/A"],
             ["A_x0041_", "a_x000D_", "a_x000D_\nb", "_x0009_7", "_x000", "_x000d_"],
+            ["_x005F_x000D_", "_x005F_x005F_", "_x005F_x000D__x000D_b", "7", "7", "7"],  # signs that were written out
         )
     )
     assert cells(table) == [
         ["1", "2.5", "2020-01-02", "2020-01-02T03:04:05", "true", "a"],
         ["1", "-0.25", None, "03:04:00", "false", None],
         ["A_x0041_", "a", "a\r\nb", "7", "_x000", None],
+        ["_x000D_", "_x005F_", "_x000D_\rb", "7", "7", "7"],
     ]
     table = read_table(workbook([], ["a", "b", None], [1, 2], [], [3], [4, 5, None, 6], [None, None]))
     assert (cells(table), table.n_malformed, table.left_out) == ([["1", "2"], ["3", None]], 1, (2,))
