@@ -56,9 +56,9 @@ def renyi_loss(noise_multiplier: float, sampling: float, order: float) -> float:
     return float(accountant.rdp[0]) * (1 + _ROUNDING)
 
 
-def _renyi_epsilon(order: float, loss: float, delta: float) -> float:
-    """Epsilon at `delta` of a mechanism whose Renyi divergence at `order` is at most `loss`, never below 0."""
-    return max(0.0, loss + math.log1p(-1 / order) - (math.log(delta) + math.log(order)) / (order - 1))
+def _renyi_epsilon(order: float, loss: float, log_delta: float) -> float:
+    """Epsilon at a delta of a mechanism whose Renyi divergence at `order` is at most `loss`, never below 0."""
+    return max(0.0, loss + math.log1p(-1 / order) - (log_delta + math.log(order)) / (order - 1))
 
 
 def gaussian_delta(epsilon: Any, mu: float) -> Any:
@@ -90,7 +90,7 @@ def covers(cost: GaussianRounds) -> bool:
     if not (noise > 0 and sampling > 0 and rounds > 0 and 0 < delta < 1 and epsilon >= 0):
         return False
     if order is not None:
-        return _renyi_epsilon(order, rounds * renyi_loss(noise, sampling, order), delta) <= epsilon
+        return _renyi_epsilon(order, rounds * renyi_loss(noise, sampling, order), math.log(delta)) <= epsilon
     if sampling >= 1 or epsilon > _LARGE:
         return gaussian_delta(epsilon, math.sqrt(rounds) / noise) <= delta
     return float(_sampled(noise, sampling, rounds, epsilon).get_delta(epsilon)) * (1 + _ROUNDING) <= delta
@@ -179,9 +179,8 @@ def _delta_of_row(epsilon: float, delta: float, rows: int) -> float:
         return delta
     of_row = delta / rows * math.exp(-(rows - 1) * epsilon) * (1 - 1e-12)
     if of_row < _LEAST_DELTA:
-        what = (
-            f"Of a person with {rows:,} rows, each would have to keep a delta below {_LEAST_DELTA:g} beside so large an epsilon."
-        )
+        why = f"Rows are too many or epsilon is too large: the delta of each would be below {_LEAST_DELTA:g}."
+        what = f"Of a person with {rows:,} rows, no row can keep its delta. {why}"
         remedy = "Ask for a smaller epsilon, or for every row in every round, without a filter."
         raise DpvizError(what, remedy=remedy)
     return of_row
@@ -189,8 +188,8 @@ def _delta_of_row(epsilon: float, delta: float, rows: int) -> float:
 
 def filter_orders(epsilon: float, delta: float, rows: int = 1) -> list[float]:
     """The orders at which an individual filter keeps `rows` of a person within (rows epsilon, delta); empty where none does."""
-    delta = _delta_of_row(epsilon, delta, rows)
-    return [order for order in ORDERS if _renyi_epsilon(order, 0.0, delta) < epsilon / (1 + _ROUNDING)]
+    log_delta = math.log(delta) if rows == 1 else math.log(delta / rows) - (rows - 1) * epsilon + math.log1p(-1e-12)
+    return [order for order in ORDERS if _renyi_epsilon(order, 0.0, log_delta) < epsilon / (1 + _ROUNDING)]
 
 
 @lru_cache(maxsize=256, typed=True)

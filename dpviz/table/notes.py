@@ -382,7 +382,7 @@ def means_no_value(value: float) -> bool:
 
 
 def codes_apart(values: np.ndarray) -> Iterator[list[float]]:
-    """Of distinct numbers in order: sevens, eights or nines at an end, such as 999 or 77, 88 and 99, that stand apart.
+    """Of distinct numbers in order: those at an end that `means_no_value`, such as 999 or 77, 88 and 99, and stand apart.
 
     They do where they are further from the other numbers than these are from one another, or the only ones below 0.
     """

@@ -105,6 +105,13 @@ def test_an_epsilon_beside_which_no_row_can_keep_its_delta_is_refused_in_words_o
     assert guarantee(every_row, 3).epsilon <= epsilon
 
 
+def test_a_person_with_many_rows_has_rounds_without_a_filter_where_no_order_fits():
+    schema = Schema((NumericFeature("x", 0, 1),), NumericTarget("y", 0, 1), 1000, rows_per_person=600)
+    plan = FitRequest.of("s-gbdt-published", epsilon=60.0, seed=0, sampling=1.0).plan(schema)
+    assert any("No individual filter" in note for note in plan.notes)
+    assert guarantee(plan.event(), 600).epsilon <= 60.0
+
+
 @pytest.mark.parametrize("rows", ROWS)
 def test_pure_steps_cost_each_row_its_epsilon_and_noise_reaches_that(rows):
     epsilon = 0.4

@@ -1,10 +1,13 @@
 """Wherever rows are counted, the same seed gives the same model, to the last bit; a learner that cannot be served says so."""
 
+from dataclasses import replace
+
 import pytest
 
 import dpviz
-from dpviz.errors import UnsupportedError
-from dpviz.learners import registry
+from dpviz.errors import RefusedRelease, UnsupportedError
+from dpviz.learners import FitRequest, registry
+from dpviz.training.counted_rows import ArrayRows
 from tests.support.elsewhere import OneByOne
 from tests.support.fits import FEW
 from tests.support.numbers import rows_of
@@ -71,3 +74,18 @@ def test_a_learner_asks_for_nothing_that_it_does_not_declare(name):
             if not kinds & spec.counts:
                 setattr(data, question, lambda *_: pytest.fail("not declared"))
         dpviz.fit(name, data, epsilon=1.0, seed=1, **FEW.get(name, {}))
+
+
+def test_rows_in_memory_keep_what_is_known_of_their_table():
+    """A table that is not row-wise is released by nobody, in whatever form its rows are given."""
+    data = replace(rows_of("mixed", 2, 60), not_row_wise="its rows were chosen by their positions")
+    rows = ArrayRows(data)
+    assert (rows.not_row_wise, rows.report, rows.identity, rows.table_sums) == (
+        data.not_row_wise,
+        data.report,
+        data.identity,
+        data.table_sums,
+    )
+    for given in (data, rows):
+        with pytest.raises(RefusedRelease, match="positions"):
+            FitRequest.of("pf-tree", epsilon=1.0, max_depth=1).fit(given)

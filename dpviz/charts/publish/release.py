@@ -94,9 +94,9 @@ def odds_rows(balance: Balance, this: PrivacyLoss | None, risk: Risk | None = No
     and their epsilons add up even so. `is_booked`: this release is one of those of the balance.
     """
     requests = [this] if this and not is_booked else []
-    together, is_one = balance.with_one_more(requests), len([*balance.releases, *requests]) == 1
-    in_all = "by all releases together" if is_one else "by all releases together, however the later ones were chosen"
-    losses = {"by this release alone": (this or PrivacyLoss(0.0), risk), in_all: (together, risk if is_one else None)}
+    together, n_releases = balance.with_one_more(requests), len([*balance.releases, *requests])
+    in_all = "by all releases together" + ", however the later ones were chosen" * (n_releases > 1)
+    losses = {"by this release alone": (this or PrivacyLoss(0.0), risk), in_all: (together, risk if n_releases == 1 else None)}
     unit = balance.data_set.protects
     times = {name: times_text(right_guesses(loss, unit, of)) for name, (loss, of) in losses.items()}
     cells = {name: f"at most {number}" if number.isdigit() else number for name, number in times.items()}

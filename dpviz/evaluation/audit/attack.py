@@ -359,10 +359,10 @@ def audit(
     seed : int
         Repeatable; the number of workers changes nothing.
     pair : (EncodedDataset, EncodedDataset), optional
-        Without and with the canary, which is the last row. By default the best of a few, where several equal canaries are in
-        or out together at a small epsilon.
+        Without and with the canary, which is the last row. By default the best of a few, and beside a delta
+        the one that tells most of boosting; at a small epsilon several equal canaries are in or out together.
     draws : int
-        Fits, besides those that choose a pair.
+        Fits, besides those that choose what is looked at.
     beta : float
         The bound is above the truth with at most this probability.
     max_depth : int
@@ -423,7 +423,7 @@ def audit(
 
 
 def _groups(request: FitRequest) -> Iterator[tuple[Pair, int]]:
-    """Pairs of tables, and how many equal canaries the second has more: one, and as many as epsilon hides.
+    """Pairs of tables, and how many equal canaries the second has more: as many as epsilon hides and, without a delta, one.
 
     What has a delta boosts. Among others that it learns instead a canary tells the most, but samples are averaged over only where
     there are no others.

@@ -193,7 +193,7 @@ class _Writer:
         if any(cell.is_number for cell in self.cells):
             yield f"-- Numbers in cells of text with {what} end it with an error: give them in a column of numbers."
         if self.dialect.has_types:
-            yield "-- Bytes beyond plain letters end it: decode them into a text."
+            yield "-- Bytes end it, in DuckDB those beyond plain letters: decode them into a text."
             yield "-- Moments with a zone end it, unless the session's zone is UTC: SET TimeZone = 'UTC'."
         for cell in () if self.dialect.has_types else self.cells:
             name = identifier(one_line(cell.declared.name))
