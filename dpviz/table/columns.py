@@ -503,7 +503,8 @@ def is_flat(kind: Any) -> bool:
 
 def has_cells(field: Any) -> bool:
     """Whether cells of this field of Arrow are read: it has no type of a library that may not be loaded, and none of lists."""
-    return is_flat(field.type) and b"ARROW:extension:name" not in (field.metadata or {})
+    name = (field.metadata or {}).get(b"ARROW:extension:name")
+    return is_flat(field.type) and name in (None, b"arrow.json")  # a text in a version of Arrow that does not know JSON
 
 
 def utc_offset(zone: str | None) -> str:

@@ -107,7 +107,7 @@ def listed_names(names: Sequence[str]) -> str:
 
 
 #: Begins the note of a reader that names such columns; nobody else is told of them.
-_WITHOUT_CELLS = "Left out columns of lists or records"
+_WITHOUT_CELLS = "Left out columns of lists, records or types of a library"
 
 
 def without_cells(names: Sequence[str]) -> tuple[str, ...]:
@@ -123,7 +123,7 @@ def _no_column(source: str, name: str, names: Sequence[str], notes: Sequence[str
         remedy = "A column is called so but for capitals, blanks, unseen signs or signs between words: write it as the file does."
     field = name[:60] if isinstance(name, str) else ""
     if any(note.startswith(_WITHOUT_CELLS) and f"{name!r:.80}" in note for note in notes):
-        what = f"The column {name!r:.80} of {source} holds lists or records, which are neither numbers nor categories."
+        what = f"The column {name!r:.80} of {source} holds lists, records or a type of a library: no numbers, no categories."
         return SchemaError(
             what, field=field, remedy="Leave it out of the schema, or save what is in them as columns of their own."
         )

@@ -478,7 +478,7 @@ def test_a_person_with_several_rows_changes_what_was_asked_for_and_no_more(name:
 @pytest.mark.parametrize("sizes", [(0, 1, 23, 47), pytest.param(range(48), marks=pytest.mark.verify)], ids=["few", "every"])
 @pytest.mark.parametrize("name", CASES)
 def test_what_a_learner_asks_next_follows_from_what_was_released(name: str, sizes: tuple[int, ...]) -> None:
-    """Whether a tree stops, for one. So it is the same for any two tables, neighbours or not, of which the same was released."""
+    """Whether a tree stops, for one. It is the same for a few tables and one of 48 rows, of which the same was released."""
     case = CASES[name]
     rows = [(place % 2, place // 2 % 2, place % 2) for place in range(48)]
     for n_rows in sizes:

@@ -41,11 +41,12 @@ CASES = [
 
 @pytest.mark.parametrize("name", dict.fromkeys(name for name, *_ in CASES))
 def test_no_ledger_is_above_its_plan(name):
-    for given, n_classes in (case for learner, *case in CASES if learner == name):
-        require_no_more(name, given, n_classes)
+    n_cheaper = sum(cheaper_ledgers(name, given, n_classes) for learner, given, n_classes in CASES if learner == name)
+    assert n_cheaper or name not in STOP_EARLY
 
 
-def require_no_more(name, given, n_classes):
+def cheaper_ledgers(name, given, n_classes):
+    """How many ledgers differ from the plan; no profile of one is above the plan's."""
     request = FitRequest.of(name, epsilon=1.0, max_depth=3, seed=3, **given)
     fits = [request.fit(rows_of("mixed", n_classes, n_rows)) for n_rows in (60, 0, 1)]
     planned = request.plan(fits[0].schema).event()
@@ -66,6 +67,7 @@ def require_no_more(name, given, n_classes):
             for loss_at in np.linspace(0, 2, 9):
                 assert below.at(loss_at) <= above.at(loss_at) + 1e-6
                 assert below.reversed.at(loss_at) <= above.reversed.at(loss_at) + 1e-6
+    return len(seen) - 1
 
 
 def test_the_risk_of_a_result_is_that_of_its_plan_whatever_the_rows_stopped():

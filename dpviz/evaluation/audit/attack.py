@@ -34,7 +34,7 @@ from dpviz.evaluation.audit.evidence import BoundLearner, Judged, columns_of, ex
 from dpviz.evaluation.audit.verify import Pair, default_audit_pairs, empty_and_one_row, opposed_row, require_neighbours
 from dpviz.evaluation.metrics import clopper_pearson
 from dpviz.evaluation.repeat import Workers, checked_workers, in_chunks
-from dpviz.learners import FitRequest, require_task
+from dpviz.learners import FitRequest, registry, require_task
 from dpviz.models.base import Model, Scored
 from dpviz.models.document import model_body
 from dpviz.privacy.geometric import GeometricNoise
@@ -426,13 +426,15 @@ def _groups(request: FitRequest) -> Iterator[tuple[Pair, int]]:
     """Pairs of tables, and how many equal canaries the second has more: as many as epsilon hides and, without a delta, one.
 
     What has a delta boosts. Among others that it learns instead a canary tells the most, but samples are averaged over only where
-    there are no others.
+    there are no others. Of a learner that is not registered nobody knows whether it samples.
     """
     task, epsilon = request.spec.tasks[0], request.settings.epsilon
     has_delta = typical(request.spec, epsilon=epsilon, delta=request.settings.delta, **request.given).delta > 0
     together = min(math.ceil(GROUP_BESIDE_DELTA / epsilon), MOST_ROWS) if has_delta else math.ceil(GROUP / epsilon)
-    is_sampled = getattr(request.params, "sampling", 1.0) < 1.0
-    boosted = (empty_and_one_row(task) if is_sampled else opposed_row(task),)
+    boosted: tuple[Pair, ...] = (empty_and_one_row(task), opposed_row(task))
+    if registry().get(request.learner) is request.spec:
+        is_sampled = getattr(request.params, "sampling", 1.0) < 1.0
+        boosted = boosted[:1] if is_sampled else boosted[1:]
     for rows in {together} if has_delta else sorted({1, together}):
         for pair in boosted if has_delta else default_audit_pairs(task, rows * epsilon):
             with_canaries = pair[1].take(np.repeat(np.arange(pair[1].n_rows), rows), share=1.0)

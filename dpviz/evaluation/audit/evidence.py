@@ -162,13 +162,18 @@ _OF_NUMBERS = {False: "{} predicts numbers; only classes are listed.", True: "{}
 
 @dataclass(frozen=True)
 class BoundLearner:
-    """A request on one schema, from when an audit of it began. An audit is about one row, also where persons have several."""
+    """A request on one schema, from when an audit of it began. An audit is about one row, also where persons have several.
+
+    Raises UnsupportedError for a private test that the learner does not make itself: what is audited is the learner.
+    """
 
     request: FitRequest
     schema: Schema
     started: float = field(default_factory=time.perf_counter, compare=False)
 
     def __post_init__(self) -> None:
+        if self.request.settings.test_share and not self.request.spec.tests_itself:
+            raise UnsupportedError("The private test of this learner is not audited.", remedy="Leave test_share out.")
         object.__setattr__(self, "schema", replace(self.schema, rows_per_person=1))
 
     @classmethod

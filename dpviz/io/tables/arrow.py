@@ -192,7 +192,7 @@ class _Spent:
 
 
 def flat_columns(schema: pa.Schema) -> tuple[str, ...]:
-    """Columns that are not lists or records."""
+    """Columns of numbers, texts, truth values and moments: no lists, records or types of a library."""
     return tuple(field.name for field in schema if has_cells(field))
 
 
@@ -315,7 +315,7 @@ def wanted_of(names: Sequence[str], options: ReadOptions) -> list[str]:
 
 
 def table_of_arrow(table: pa.Table, options: ReadOptions) -> RawTable:
-    """The rows of an Arrow table without lists or records; raises TableError where their texts take too much memory."""
+    """The rows of an Arrow table of flat columns; raises TableError where their texts take too much memory."""
     spent = _Spent(options)
     columns = [_column(table, place, spent) for place in range(table.num_columns)]
     found = RawTable(tuple(columns), options.title) if options.keep_empty else _table_of_columns(columns, options.title, ())

@@ -303,6 +303,7 @@ def test_pairs_are_neighbours_and_wrong_questions_are_refused():
         (ParameterError, "'workers' parameter of audit", "pf-tree", {"workers": 0}),
         (ParameterError, "'workers' parameter of audit", HALF_NOISE, {"workers": 2}),
         (UnsupportedError, "predicts", "majority", {"pair": small_pair("number")}),
+        (UnsupportedError, "private test", "majority", {"test_share": 0.3}),
         (DpvizError, "Swap the two data sets", "pf-tree", {"pair": (second, first)}),
         (DpvizError, "not neighbours", "pf-tree", {"pair": (first, first)}),
     ):
@@ -399,6 +400,8 @@ def test_canaries_among_others_unlike_them_in_the_target_alone_tell_of_their_mu_
     assert 0.94 < math.sqrt(np.mean(apart)) / (2 * norm.ppf(proved)) < 1.06
     [((alone, _), _)] = _groups(FitRequest.of("s-gbdt-published", epsilon=0.1))
     assert alone.n_rows == 0, "samples are averaged over only where there are no others"
+    unknown = FitRequest.of(replace(get_learner("s-gbdt"), name="other"), epsilon=0.1)
+    assert [alone.n_rows for (alone, _), _ in _groups(unknown)] == [0, 100], "which it does is not known"
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
