@@ -41,7 +41,7 @@ SCHEMA = dpviz.Schema(
 CELLS = (CANARY, NUMBER, [CANARY], {CANARY: 1}, CANARY.encode(), (CANARY,), complex(NUMBER, 1))
 COLUMNS = tuple(CLEAN)
 #: The text in a column of numbers; everything everywhere.
-EACH = [[("num", CANARY)], pytest.param([(name, cell) for name in COLUMNS for cell in CELLS], marks=pytest.mark.slow)]
+ONE, EVERY = [("num", CANARY)], [(name, cell) for name in COLUMNS for cell in CELLS]
 KINDS = ("objects", "numpy", "nullable", "arrow", "polars", "list", "dict", "array")
 
 
@@ -207,8 +207,14 @@ def traces(text: str) -> list[str]:
     return [line for line in text.splitlines() if any(trace in line for trace in TRACES)]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("cells", EACH)
+@pytest.mark.parametrize(
+    ("kind", "cells"),
+    [
+        *((kind, ONE) for kind in KINDS),
+        *(pytest.param(kind, EVERY, marks=pytest.mark.slow) for kind in ("objects", "arrow")),
+        *(pytest.param(kind, EVERY, marks=pytest.mark.verify) for kind in KINDS if kind not in ("objects", "arrow")),
+    ],
+)
 def test_no_estimator_lets_a_cell_out(kind, cells, caplog):
     caplog.set_level(logging.DEBUG)
     for column, cell in cells:
@@ -217,7 +223,7 @@ def test_no_estimator_lets_a_cell_out(kind, cells, caplog):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("cells", EACH)
+@pytest.mark.parametrize("cells", [ONE, pytest.param(EVERY, marks=pytest.mark.slow)])
 def test_no_public_call_lets_a_cell_out(kind, cells, caplog):
     caplog.set_level(logging.DEBUG)
     for column, cell in cells:

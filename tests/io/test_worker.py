@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -37,9 +38,11 @@ CALLS = {
     "feather": "pyarrow.ipc:open_file",
 }
 FAULTS = {"crashes": "os.abort()", "hangs": "time.sleep(3600)", "eats": "held = [b'x' * 10_000_000 for _ in itertools.count()]"}
-#: Every kind with one fault is fast enough to be asked always; all with all are asked with the slow tests.
-CASES = [pytest.param(kind, fault, marks=[] if kind == "sav" else pytest.mark.slow) for kind in CALLS for fault in FAULTS] + [
-    pytest.param("parquet", "crashes", id="parquet-crashes-fast")
+#: Every kind and every fault once or more; all with all are verified.
+FEW = {("sav", "crashes"), ("dta", "hangs"), ("xlsx", "eats"), ("feather", "hangs"), ("parquet", "crashes"), ("parquet", "eats")}
+CASES = [
+    pytest.param(kind, fault, marks=pytest.mark.slow if (kind, fault) in FEW else pytest.mark.verify)
+    for kind, fault in product(CALLS, FAULTS)
 ]
 CODES = {"crashes": "crashed", "hangs": "too-slow", "eats": "too-many-bytes"}
 SPOILED = """
@@ -74,7 +77,6 @@ def written(kind: str, folder: Path) -> bytes:
 
 
 @pytest.mark.parametrize(("kind", "fault"), CASES)
-@pytest.mark.slow
 def test_a_library_that_fails_ends_one_reading_and_no_cell_is_quoted(kind, fault, spoil, tmp_path, monkeypatch):
     content, path = written(kind, tmp_path), tmp_path / f"t.{kind}"
     path.write_bytes(content)

@@ -68,14 +68,15 @@ def names_of(page: str, url: dict[str, str], monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.verify)])
 @pytest.mark.parametrize(("page", "url"), OPENED)
-def test_a_page_opens_whatever_its_settings_are_in_the_address(page, url, monkeypatch):
-    """Every setting gets every odd value once, in as many visits as there are values; a visit holds different ones at a time."""
+def test_a_page_opens_whatever_its_settings_are_in_the_address(page, url, every, monkeypatch):
+    """Each visit gives all settings different odd values; in as many visits as there are values every setting gets each once."""
     for module, slow in WORK:
         monkeypatch.setattr(module, slow, nothing)
     bound = names_of(page, url, monkeypatch)
     assert bound or page == "data"
     names = sorted(bound | set(READ))
-    for shift in range(len(ODD)):
+    for shift in range(0, len(ODD), every):
         asked = {name: VALUES[(place + shift) % len(VALUES)] for place, name in enumerate(names)} | url
         assert texts(opened(page, **asked)), asked

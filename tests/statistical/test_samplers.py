@@ -36,7 +36,8 @@ def fits(draws, distribution) -> bool:
 SELECTED = [
     *(("simulation", name, 6000) for name in SELECTIONS),
     ("release", "flip", 2500),
-    *(pytest.param("release", name, 6000, marks=pytest.mark.slow) for name in SELECTIONS),
+    *(pytest.param("release", name, 6000, marks=pytest.mark.verify) for name in SELECTIONS),
+    *(pytest.param("release", name, 2500, marks=pytest.mark.slow) for name in list(SELECTIONS)[1:]),
 ]
 
 

@@ -93,14 +93,15 @@ def downloaded(page: Any, button: str) -> Any:
     return waiting.value
 
 
-def faults_of(page: Any) -> list[str]:
-    """Accessibility faults that are worse than minor, in words."""
+def faults_of(page: Any, *rules: str) -> list[str]:
+    """Accessibility faults that are worse than minor, in words; against these rules of axe alone, if any are named."""
     from axe_playwright_python.sync_playwright import Axe
 
     # Streamlit's own list of pages nests its sections in a way that is not ours to mend; labels of controls that
     # cannot be used yet are pale, as WCAG 1.4.3 allows.
     not_ours = [["[data-testid=stSidebarNavItems]"], ["[data-testid=stWidgetLabel][disabled]"]]
-    found = Axe().run(page, context={"exclude": not_ours}).response["violations"]
+    options = {"runOnly": {"type": "rule", "values": list(rules)}} if rules else {}
+    found = Axe().run(page, context={"exclude": not_ours}, options=options).response["violations"]
     return [_in_words(fault) for fault in found if fault["impact"] != "minor"]
 
 

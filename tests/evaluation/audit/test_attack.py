@@ -274,9 +274,9 @@ def test_the_same_seed_finds_the_same_whoever_draws_and_workers_need_nothing_of_
     once.write_text("raise SystemExit('this program was run a second time')")
     monkeypatch.setattr(sys.modules["__main__"], "__file__", str(once), raising=False)
     monkeypatch.setattr(sys.modules["__main__"], "__spec__", None, raising=False)
-    one, other, two = (audit("pf-tree", epsilon=1.0, seed=5, draws=120, workers=workers) for workers in (1, 1, 2))
+    one, other, two = (audit("pf-tree", epsilon=1.0, seed=5, draws=60, workers=workers) for workers in (1, 1, 2))
     assert replace(one, seconds=0) == replace(other, seconds=0) == replace(two, seconds=0)
-    assert audit("pf-tree", epsilon=1.0, seed=6, draws=120).hits != one.hits
+    assert audit("pf-tree", epsilon=1.0, seed=6, draws=60).hits != one.hits
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 0.1, 1e-4])

@@ -39,16 +39,21 @@ def schema_with(numbers: int, sizes: tuple[int, ...], n_classes: int = 2, n_publ
 # --- no two neighbours of a small universe are told apart beyond the claim
 
 
+LARGER = (
+    (1, Universe((2, 2), depth=1, max_rows=3)),
+    (1, Universe((3,), numeric=True, depth=2, max_rows=3)),
+    (2, SMALL),
+)
+
+
 @pytest.mark.parametrize(
-    ("trees", "universe"),
+    ("trees", "universe", "epsilon"),
     [
-        (1, SMALL),
-        pytest.param(1, Universe((2, 2), depth=1, max_rows=3), marks=pytest.mark.slow),
-        pytest.param(1, Universe((3,), numeric=True, depth=2, max_rows=3), marks=pytest.mark.slow),
-        pytest.param(2, SMALL, marks=pytest.mark.slow),
+        *((1, SMALL, epsilon) for epsilon in (0.3, 2.0)),
+        *(pytest.param(*case, 0.3, marks=pytest.mark.slow) for case in LARGER),
+        *(pytest.param(*case, 2.0, marks=pytest.mark.verify) for case in LARGER),
     ],
 )
-@pytest.mark.parametrize("epsilon", [0.3, pytest.param(2.0, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("disjoint", [True, False])
 def test_pf_forest_is_as_private_as_it_claims_and_hardly_more(trees, universe, epsilon, disjoint) -> None:
     (result,) = verify_each("pf-forest", epsilon=epsilon, universes=[universe], trees=trees, disjoint=disjoint)
