@@ -34,7 +34,7 @@ providers.is_local_module_file = lambda path: False
 
 #: Cases of one test that `make check` tries at most, but those of the contract of learners.
 FEW_CASES = 8
-#: The longest file without a browser.
+#: The longest file of `make verify`.
 MUTANTS = "tests/benchmarks/test_mutants.py"
 
 

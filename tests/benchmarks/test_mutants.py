@@ -35,7 +35,7 @@ def test_a_line_that_is_out_of_date_is_an_error(change) -> None:
 
 
 @forks
-@pytest.mark.slow
+@pytest.mark.verify
 def test_a_change_is_noticed_or_missed_or_cannot_run() -> None:
     said: list[str] = []
     missed = unnoticed([NOTICED, HARMLESS, BROKEN], say=said.append)

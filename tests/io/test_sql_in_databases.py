@@ -260,17 +260,18 @@ GROUPS = {
     "words": [(feature, TEXTS) for feature in CATEGORIES.values()],
     "dates": [(feature, DAYS) for feature in DATES.values()],
 }
-#: DuckDB plans every statement anew; with every change it is asked for these types of columns alone.
+#: DuckDB plans every statement anew; with every change it is asked for these types of columns alone, by every other feature.
 FEW = ("TEXT", "BIGINT", "DOUBLE PRECISION", "DECIMAL(9,3)", "DATE")
 
 
 @pytest.mark.parametrize("kinds", ["few", pytest.param("all", marks=pytest.mark.verify)])
 @pytest.mark.parametrize("group", GROUPS)
 def test_a_cell_of_any_type_is_answered_as_by_predict_or_refused(database, group, kinds):
-    for feature, cells in GROUPS[group]:
+    is_whole = kinds == "all" or database.form is SQLITE
+    asked = database.kinds if is_whole else FEW
+    for feature, cells in GROUPS[group][:: 1 if is_whole else 2]:
         tree = tree_of(feature)
         content = str(database.form.write(document(tree)))
-        asked = database.kinds if kinds == "all" or database.form is SQLITE else FEW
         found = {declared: Found() for declared in asked}
         for declared in asked:
             database.create({"x": declared})

@@ -90,7 +90,7 @@ THREE_ROWS = np.array([[1.0], [0.4], [-0.9]]), np.array([1.0, -1.0, 1.0])
 @pytest.mark.slow
 def test_weights_follow_the_density_of_this_epsilon_and_of_no_other():
     mechanism, source = ObjectivePerturbation(1.5, 0.5), Simulation(2)
-    draws = np.array([mechanism.release(THREE_ROWS, source=source, part="model").value[0] for _ in range(1500)])
+    draws = np.array([mechanism.release(THREE_ROWS, source=source, part="model").value[0] for _ in range(700)])
     grid = np.linspace(draws.min() - 5, draws.max() + 5, 1001)
     for factor, fits in ((1.0, True), (0.7, False), (1.3, False)):
         other = ObjectivePerturbation(1.5 * factor, 0.5)
