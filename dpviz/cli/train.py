@@ -193,11 +193,12 @@ def _report(args: Namespace, given: OpenRows, request: FitRequest) -> None:
         warn_of_proposal(table, data.schema, args.target)
     warn_of_read_values(data.schema)
     console.done(f"Encoded {data.n_rows:,} rows.")
-    if data.report and data.report.over_limit:
-        beyond = f"{data.report.over_limit:,} rows beyond {data.rows_per_person or 1:,} of a person"
+    over_limit = data.report.over_limit if data.report else 0
+    if over_limit:
+        beyond = f"{over_limit:,} rows beyond {data.rows_per_person or 1:,} of a person"
         console.warn(f"{beyond} are left out. This count is private.")
-    if data.n_rows < given.n_read:
-        console.warn(f"{given.n_read - data.n_rows:,} rows were dropped: missing or undeclared values. These counts are private.")
+    if dropped := given.n_read - data.n_rows - over_limit:
+        console.warn(f"{dropped:,} rows were dropped: missing or undeclared values. These counts are private.")
     for remark in remarks(request, data, accepted=args.accept_rows):
         console.warn(str(remark))
     console.done(f"Trained {args.learner} and wrote {args.out}.")

@@ -128,6 +128,7 @@ def test_a_release_says_what_it_costs_a_person(run, refused, clinic, schema, tmp
     code, _, warned = run("train", with_persons(tmp_path), *clinic, out, *BOUND)
     assert code == 0
     assert "30 rows beyond 2 of a person" in warned
+    assert "were dropped" not in warned
     told = {"rows": 2, "epsilon": 0.2, "delta": 0.0, "unit": "one patient", "bounded": True}
     assert json.loads(out.read_text(encoding="utf-8"))["privacy"]["per_person"] == told
     by_word = [of_two(schema) if word == schema else word for word in clinic]
@@ -182,6 +183,7 @@ def test_a_schema_with_persons_is_never_used_on_all_rows(run, schema, tmp_path, 
     if command == "train":
         assert "epsilon = 1 (add/remove one person, up to 2 rows)" in said
         assert "30 rows beyond 2 of a person" in warned
+        assert "were dropped" not in warned
         undeclared = ("--target", "label", "--epsilon", "1", "--seed", "0", "--out", tmp_path / "s.json", *BOUND)
         assert run(command, with_persons(tmp_path), *undeclared)[0] == 0
         features = json.loads((tmp_path / "s.json").read_text(encoding="utf-8"))["schema"]["features"]
