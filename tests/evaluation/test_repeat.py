@@ -8,6 +8,7 @@ import sys
 import weakref
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from dpviz.errors import FailedWork
@@ -29,6 +30,19 @@ def test_the_last_two_tables_stay_with_their_counts(monkeypatch):
     workers.process_local_copy(data.take(slice(0, 50), share=0.5))
     assert len(workers._KEPT) == 2
     assert workers.process_local_copy(data) is not kept
+
+
+def test_the_same_rows_of_other_persons_are_another_table(monkeypatch):
+    """What is held out of a fit goes by persons, and what a person loses by how many rows one has."""
+    monkeypatch.setattr(workers, "_KEPT", {})
+    data = clinic()
+    of_two, of_three = (np.arange(data.n_rows) // rows for rows in (2, 3))
+    for persons, rows in ((None, None), (of_two, 2), (of_two, 3), (of_three, 3)):
+        given = replace(data, persons=persons, rows_per_person=rows)
+        kept = workers.process_local_copy(given)
+        assert kept.persons is persons
+        assert kept.rows_per_person == rows
+        assert workers.process_local_copy(workers.without_caches(given)) is kept
 
 
 @pytest.mark.slow
