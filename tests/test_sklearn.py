@@ -269,6 +269,15 @@ def test_probabilities_are_there_where_the_fitted_model_holds_them(rng):
     assert not hasattr(PrivateTreeClassifier("diffprivlib-tree", **declared).fit(x, y), "predict_proba")
 
 
+def test_a_fit_is_asked_for_what_the_estimator_was_given():
+    x, y = np.linspace(0, 1, 40).reshape(-1, 1), np.array(["no", "yes"] * 20)
+    asked = {"epsilon": 0.75, "delta": 1e-7, "max_depth": 2}
+    declared = {"bounds": (0, 1), "classes": ["no", "yes"], "n_public": 40, "random_state": 1}
+    result = PrivateTreeClassifier("s-gbdt", params={"rounds": 3}, **asked, **declared).fit(x, y).result_
+    assert {name: getattr(result.settings, name) for name in asked} == asked
+    assert result.params.rounds == 3
+
+
 def test_a_score_of_labels_of_two_types_quotes_none():
     X, y = np.arange(40.0).reshape(-1, 1), np.array(["no", "yes"] * 20, dtype=object)
     fitted = PrivateTreeClassifier(bounds=(0, 40), classes=("no", "yes"), n_public=40, random_state=0).fit(X, y)

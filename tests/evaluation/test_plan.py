@@ -94,6 +94,12 @@ def test_answers_hold_as_often_as_their_confidence_says():
     assert wrong <= binom.ppf(0.999, trials, 0.2)
 
 
+def test_all_limits_of_a_search_together_are_wrong_no_more_often_than_it_says():
+    found = Search((1.0, 2.0, 3.0), draws(lambda _: 1.0, 0), target=1, confidence=0.9, stages=(10, 20, 40, 80))
+    n_limits = 3 * 4 * 2  # at every place, after every stage, below and above
+    assert n_limits * found.failure == pytest.approx(1 - 0.9)
+
+
 def test_a_careless_search_would_be_caught():
     """A test of the test: with limits that may be wrong every other time, answers are wrong far too often."""
     found = [judge_point(0, (generator(trial).random(60) < 0.88).astype(float), 1, 0.9, 0.5).verdict for trial in range(200)]

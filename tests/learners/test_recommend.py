@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -82,6 +83,12 @@ def test_many_classes_and_few_rows_keep_one_tree_and_nothing_is_said_without_eps
             which_learner(schema(100, 1), epsilon=epsilon)
     with pytest.raises(SchemaError, match="public row count"):
         which_learner(schema(None, 1), epsilon=1)
+
+
+def test_rows_of_one_person_share_its_epsilon_in_the_rule_too() -> None:
+    one, twenty = (which_learner(replace(schema(500, 5), rows_per_person=rows), epsilon=1) for rows in (1, 20))
+    assert (one.learner, twenty.learner) == ("s-gbdt", "pf-tree")
+    assert "There are 5 rows times epsilon per feature" in twenty.reason
 
 
 PAPERS = ROOT / "data" / "benchmarks" / "papers.csv"

@@ -110,3 +110,10 @@ def test_a_release_without_its_file_or_with_another_counts_as_any_algorithm(pool
     interrupted = [pool[5], replace(pool[5], state=State.STARTED, file="", sha256="")]
     assert composed(interrupted).n_unread == 1
     assert composed([pool[5]]) is None
+
+
+def test_releases_without_their_files_cost_a_unit_of_many_rows_no_more_than_was_booked(pool):
+    """What is booked is of all rows of a unit; a row has its part."""
+    gone = [replace(pool[3], file="", sha256="")] * 2
+    booked = total(one.loss for one in gone).epsilon
+    assert 0.9 * booked < composed(gone, 3).loss.epsilon <= booked * (1 + 1e-9)

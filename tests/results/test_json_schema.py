@@ -66,6 +66,17 @@ def test_a_release_from_the_register_is_valid():
     VALIDATOR.validate(document)
 
 
+def test_how_often_rows_were_explored_stays_out_of_a_released_file():
+    """Terms say it to their owner."""
+    data, request = rows_of(schema_with_stand_ins()), FitRequest.of("majority")
+    terms = preview_terms(data.schema, request, explored=4711)
+    assert "4,711 looks" in str(terms.assumptions)
+    simulated = fit("majority", data, epsilon=1.0, seed=1)
+    text = released_document(simulated, terms, Recorded("0" * 16, "0" * 64))
+    assert {entry["kind"] for entry in json.loads(text)["assumptions"]}.isdisjoint({"tuning"})
+    assert "looks at these rows" not in text
+
+
 @pytest.mark.slow
 def test_every_learner_writes_a_valid_document():
     for learner, schema in CASES:

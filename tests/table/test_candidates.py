@@ -15,6 +15,7 @@ from dpviz.table.candidates import (
     ThresholdCells,
     bin_column,
     equal_width_grid,
+    key_of,
     multiscale_fractions,
     multiscale_grid,
     partition_candidates,
@@ -86,6 +87,15 @@ def test_prefixes_equal_widths_and_repeated_thresholds():
     np.testing.assert_allclose(grid.features[0].thresholds, [0, 1, 2, 3])
     assert (grid.features[0].n_bins, grid.n_candidates) == (5, 4 + 2)
     assert thresholds_candidates([2.0, 1.0, 2.0]).thresholds.tolist() == [1.0, 2.0]
+
+
+def test_candidates_have_one_key_where_their_bins_are_the_same_and_only_there():
+    """Counts are kept by it, and records hold the bins of the grid that has it."""
+    narrow, wide = (multiscale_grid(Schema((NumericFeature("x", 0, high),), TARGET)) for high in (1, 2))
+    assert narrow.n_bins == wide.n_bins
+    assert narrow.key != wide.key
+    assert key_of(narrow.features) != key_of(wide.features)
+    assert key_of(narrow.features) == key_of([thresholds_candidates(multiscale_fractions())])
 
 
 def test_candidates_are_numbered_through_past_features_without_any():

@@ -99,6 +99,15 @@ def test_the_end_of_a_mean_allows_for_what_few_rows_at_the_other_end_add_to_it()
         assert 1 < (leaf.interval[1] - middle) / (Z * deviation * math.sqrt(k / n_rows)) < 1.5
 
 
+def test_a_mirrored_leaf_has_the_mirrored_interval():
+    """Also where the window is not in the middle of the range, so that numbers may lie farther beyond one of its ends."""
+    target, sums = NumericTarget("t", 0, 10), np.array([[300.0, 500.0, 200.0]])
+    for centre in (2.0, 3.0, 6.0):
+        here, there = (LeafMeanEstimator(Window(place, 1.0), target, 4.0, 2) for place in (centre, 10 - centre))
+        leaf, mirrored = here.valued(NumberLeaf(0.0), sums), there.valued(NumberLeaf(0.0), sums[:, ::-1])
+        assert mirrored.interval == pytest.approx([10 - end for end in leaf.interval[::-1]])
+
+
 # --- shares
 
 TREE = Branch(RULE, Branch(RULE, Leaf(0), Leaf(1)), Leaf(0))
