@@ -30,7 +30,7 @@ from dpviz.training.contract import LearnerSpec
 REFUTED = 1
 OPTIONS = {
     "learners": {
-        "name": option(str, "NAME", "one learner: its source, its parameters and all departures", nargs="?"),
+        "name": option(str, "NAME", "one learner: its source, its parameters, and where it differs from its source", nargs="?"),
         "--for": option(Path, "SCHEMA", "which one to take, from what is declared alone", dest="schema"),
         "--epsilon": option(number, "E", "with --for: that of a person (default: 1)", default=1.0),
         **shared("--json"),
