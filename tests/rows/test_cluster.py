@@ -43,7 +43,8 @@ class Parts:
 
     def sum_batches(self, function: PartFunction) -> pa.Table:
         made = pa.Table.from_batches([batch for part in self._each(function) for batch in part], schema=CELLS)
-        return made.group_by("cell").aggregate([("count", "sum")]).rename_columns(["cell", "count"])
+        summed = made.group_by("cell").aggregate([("count", "sum")]).rename_columns(["cell", "count"])
+        return summed.sort_by([("cell", "descending")])  # they come in no order that an engine would promise
 
     def partition_by(self, person: str, most: int) -> Parts:
         self.befalls()
