@@ -15,7 +15,7 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, NumericTarget, Schema
 from dpviz.training.counted_rows import counter_of, in_bands
 from dpviz.training.estimate.window import MEDIAN, target_cuts
-from dpviz.training.median_splits import CUT, RANKS, MedianSplitter, cut_utilities, places_of
+from dpviz.training.median_splits import CUT, RANKS, MedianSplitter, cut_utilities, places_of, rank_units
 from tests.support.numbers import rows, schema_of_numbers
 
 SCHEMA = Schema((NumericFeature("x", 0, 1), NumericFeature("z", 0, 1)), NumericTarget("y", 0, 32), n_public=1000)
@@ -26,6 +26,12 @@ def line(n_rows, *, rising=True):
     rng = np.random.default_rng(2)
     x = rng.random(n_rows)
     return EncodedDataset(SCHEMA, (x, rng.random(n_rows)), 32 * (x if rising else 1 - x))
+
+
+def test_ranks_alone_count_for_few_declared_rows_and_a_fifth_for_many():
+    for n_public, epsilon, share in ((None, 10.0, 1.0), (10_000, 1.0, 1.0), (15_000, 1.0, 0.6), (1500, 10.0, 0.6)):
+        assert rank_units(n_public, epsilon) == round(share * RANKS)
+    assert rank_units(20_000, 1.0) == rank_units(10**7, 1.0) == round(0.2 * RANKS)
 
 
 def test_cuts_are_public_and_move_from_the_median_to_where_a_tail_begins():
