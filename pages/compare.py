@@ -87,17 +87,17 @@ def ask_learners() -> list[str]:
             return name
 
     options = {"format_func": as_listed, "accept_new_options": True, "help": words, **linked(f"learners{suffix}")}
-    chosen, wrong = dict[str, None](), list[DpvizError]()
+    chosen, wrong, titles = dict[str, None](), list[DpvizError](), list(map(variant_title, names))
     for name in st.multiselect("Algorithms", names, default=[name for name in usual if name in names] or names[:1], **options):
         try:
-            text = variant_of_title(name)
-            if parse_variant(text)[0] not in names:
-                raise UnknownName("algorithm for this target", name, map(variant_title, names))
+            text = variant_of_title(name) if name.startswith((*names, *titles)) else ""
+            if not text or parse_variant(text)[0] not in names:
+                raise UnknownName("algorithm for this target", name, titles)
             chosen[text] = None
         except DpvizError as problem:
             wrong.append(problem)
     for one in wrong:
-        parts.error(one, kept="The others are compared.")
+        parts.error(one, kept="The others are compared." if chosen else "")
     return list(chosen)
 
 
@@ -219,7 +219,8 @@ def draw_curves(asked: Asked, frame: pd.DataFrame, chosen: float | None = None) 
     level = comparison.majority_level(frame, metric)
     x = chosen if chosen is not None else first_place(asked, asked.places)
     about = unit.words if axis == "guesses" else None
-    words = charts.headline(found, along=along, x=x, metric=metric, level=level, about=about, unit=unit)
+    epsilon = None if along == EPSILON else asked.grid.epsilons[0]
+    words = charts.headline(found, along=along, x=x, metric=metric, level=level, about=about, epsilon=epsilon, unit=unit)
     there = comparison.at_equal_risk(found, x) if axis == "guesses" else {curve.learner: curve.at(x) for curve in found}
     if chosen is None and not any(curve.is_sound and there.get(curve.learner) for curve in found):
         words = "Points appear as they are computed."
@@ -228,7 +229,7 @@ def draw_curves(asked: Asked, frame: pd.DataFrame, chosen: float | None = None) 
     look: dict[str, Any] = {"level": level, "axis": axis, "chosen": chosen, "banded": banded, "styles": styles_of(asked, found)}
     look |= {"unit": unit}
     show_chart(charts.compare_chart(found, summary=words, along=along, metric=metric, **look), "curves", png=saved_as("curves"))
-    if charts.is_cut(found, metric):
+    if charts.is_cut(found, metric, banded):
         st.caption(f"R² below −{-charts.LEAST_R2} is cut off: far worse than predicting the mean. The table has the numbers.")
     st.caption(prose("compare", "lines", enough=str(charts.ENOUGH)))
     return found

@@ -184,7 +184,7 @@ if status.job is None and status.n_missing:
 found: tuple[Certified, ...] = status.shown
 measured = attacks_there()
 if found:
-    up_to = max(up_to, FEWEST / max(1, found[0].table.n_train))
+    up_to = charts.end_of_axis(found, max(up_to, FEWEST / max(1, found[0].table.n_train)), wanted)
     with verdict:
         st.markdown(f"**{escape_markdown(charts.headline(found, wanted))}**")
         if not status.is_current:

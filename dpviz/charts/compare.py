@@ -203,15 +203,16 @@ def compare_chart(
         add_level(_CONSTANTS.get(metric, "Guessing"), level, "dot")
     if chosen is not None:
         level_line(figure, x=chosen - 50 if axis == "guesses" else chosen)
-    if is_cut(curves, metric):
+    if is_cut(curves, metric, banded):
         figure.update_yaxes(range=[LEAST_R2, 1.02])
     description = f"{METRICS[metric]} of {counted(len(curves), 'algorithm')}. {summary}"
     return Chart(figure, description, partial(curve_rows, curves, along=along, metric=metric, unit=unit))
 
 
-def is_cut(curves: Sequence[Curve], metric: str) -> bool:
-    """True when the figure does not show how bad the worst R² is."""
-    return metric == "r2" and any(point.low < LEAST_R2 for curve in curves for point in curve.points)
+def is_cut(curves: Sequence[Curve], metric: str, banded: str | None = None) -> bool:
+    """True when the figure does not show how bad the worst R² is, of all lines and of the band of the learner `banded`."""
+    drawn = ((point.low if curve.learner == banded else point.median) for curve in curves for point in curve.points)
+    return metric == "r2" and any(value < LEAST_R2 for value in drawn)
 
 
 def _styles(curves: Sequence[Curve]) -> dict[str, LineStyle]:
@@ -288,11 +289,13 @@ def headline(
     metric: str,
     level: float | None,
     about: str | None = None,
+    epsilon: float | None = None,
     unit: Unit = ROW,
 ) -> str:
     """The best private learner whose claim holds at a place, the others' best, and what guessing reaches.
 
-    With `about` ("one row") the place is that where at most `x` of 100 guesses about it may be right.
+    With `about` ("one row") the place is that where at most `x` of 100 guesses about it may be right. `epsilon`: that of all
+    curves over depth or rows.
     """
     most, styles = number_text(x), _styles(curves)
     by_risk = {} if about is None else at_equal_risk(curves, x)
@@ -304,6 +307,8 @@ def headline(
         return f"No algorithm whose claim holds was fitted {place_words}."
     best, point = (min if metric in ERRORS else max)(sound, key=lambda pair: pair[1].median)
     place, name = capital(_place_words(along, x, unit)), styles[best.learner].title
+    if epsilon is not None:
+        place += f" {_place_words('epsilon', epsilon, unit)}"
     if about is not None:
         place = f"Where at most {most} of 100 guesses about {about} may be right"
         name += f" (ε = {number_text(point.x)}, {unit.neighbours})"

@@ -83,6 +83,19 @@ FEW = 8
 _ATTACK_SYMBOLS = ("circle", "diamond", "square", "triangle-up")
 
 
+#: The end of the axis, of the place of its last ring, at least.
+ROOM = 1.15
+
+
+def end_of_axis(curves: Sequence[Certified], up_to: float, threshold: float | None = None) -> float:
+    """`up_to`, or further where a ring stands there, but at most twice as far: shares of the training rows.
+
+    Right of the last ring is room for the words of the line that it stands on.
+    """
+    rings = (item.share(rows) for item in curves if (rows := item.table.protected_rows(threshold)) is not None)
+    return max((up_to, *(ROOM * share for share in rings if share <= 2 * up_to)))
+
+
 def guarantee_chart(
     curves: Sequence[Certified], *, up_to: float, threshold: float | None = None, attacks: pd.DataFrame | None = None
 ) -> Chart:

@@ -53,7 +53,7 @@ def found(probability=0.8, n_draws=150):
 REVIEWED = {
     "lines": lambda: compare_chart(ALL, **EPSILON, banded=SOUND.learner, summary="So."),
     "depths": lambda: compare_chart((curve("pf-tree", (1, 2)),), along="max_depth", metric="accuracy", level=None, summary="So."),
-    "r2": lambda: compare_chart((NOISY, TREE), **R2, summary="So."),
+    "r2": lambda: compare_chart((NOISY, TREE), **R2, banded="s-gbdt", summary="So."),
     "errors": lambda: compare_chart(ERRORS, along="epsilon", metric="rmse", level=900.0, summary="So."),
     "boxes": lambda: box_chart(BOXES, line_styles({"pf-tree": "holds", "privatree": "violated"})),
     "differences": lambda: [*difference_rows([found()]), *difference_rows([IN_UNITS], "rmse")],
@@ -63,6 +63,8 @@ REVIEWED = {
         headline((FEW,), along="epsilon", x=1.0, metric="accuracy", level=None),
         headline((NOISY, TREE), **R2, x=1.0),
         headline(ERRORS, along="epsilon", x=1.0, metric="rmse", level=900.0),
+        headline((curve("pf-tree", (1, 2)),), along="max_depth", x=2, metric="accuracy", level=None, epsilon=0.1),
+        headline((curve("pf-tree", (50, 200)),), along="n_rows", x=200, metric="accuracy", level=None, epsilon=0.1),
     ],
 }
 
@@ -147,7 +149,10 @@ def test_a_probability_is_never_a_bare_certainty_and_no_range_is_shown_of_too_fe
     assert probability_text(found(1.0, n_draws=0)) == "100% (neither draws noise)"
     assert bandable(ALL) == ("pf-tree", "privatree", "bdpt")
     assert bandable((FEW, PLAIN)) == ()
-    assert [is_cut((it,), metric) for it, metric in ((NOISY, "r2"), (TREE, "r2"), (NOISY, "rmse"))] == [True, False, False]
+    cases = ((NOISY, "r2", "s-gbdt"), (NOISY, "r2", None), (TREE, "r2", None), (NOISY, "rmse", "s-gbdt"))
+    assert [is_cut((it,), metric, band) for it, metric, band in cases] == [True, False, False, False]  # a band that is drawn
+    worse = replace(NOISY, points=tuple(replace(it, median=-9.0) for it in NOISY.points))
+    assert is_cut((worse, TREE), "r2")
     few = Difference("s-gbdt", "dp-mean", 0.5, 0.3, 0.7, 400.0, 467.75, 470.0, 5, ENOUGH - 1)
     row, _ = difference_rows([few, replace(few, n_draws=ENOUGH)], "rmse")
     assert (row["median difference in RMSE, units of the target"], row["5%"]) == ("+467.8", "too few fits")

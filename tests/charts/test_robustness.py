@@ -9,6 +9,7 @@ from dpviz.charts.robustness import (
     MOST_ROWS,
     attack_table,
     attacked_sentence,
+    end_of_axis,
     guarantee_chart,
     guarantee_rows,
     headline,
@@ -82,6 +83,9 @@ def test_a_ring_stands_where_the_proof_ends_and_the_legend_says_how_many_rows():
     assert [ring.y[0] for ring in rings] == [PROVED.table.majority, voted().table.majority]
     assert [int(trace.name.rpartition("up to ")[2].split()[0]) for trace in lines(figure, ", up to ")] == withstood
     assert not lines(drawn(PROVED, threshold=0.99), "crossing")
+    end = end_of_axis([PROVED, REFUSED], 0.75 * PROVED.share(withstood[0]))
+    assert [ring.x[0] for ring in lines(drawn(PROVED, up_to=end), "crossing")] == withstood[:1]
+    assert [end_of_axis([PROVED], share) for share in (0.001, 0.05)] == [0.001, 0.05]  # too far to the right, there already
     cut = drawn(PROVED, up_to=0.001)
     assert not lines(cut, "crossing")
     assert len(lines(cut, " rows (further right)")) == 1

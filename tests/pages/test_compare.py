@@ -24,6 +24,7 @@ from tests.support.pages import (
     job_of,
     opened,
     said_in_boxes,
+    shown,
     texts,
     values_in,
 )
@@ -168,6 +169,7 @@ def test_other_views_have_curves_of_their_own(view, places):
     test = filled(names=("pf-tree",), view=view, deepest="3", **{"one-epsilon": "1.0"})
     assert "PF-tree" in lines(test)
     assert len(test.dataframe[0].value) == places
+    assert "at ε = 1 (add/remove one row), PF-tree reaches" in shown(test)
 
 
 @pytest.mark.parametrize("n_public", [None, 1000])
@@ -216,7 +218,15 @@ def test_a_variant_is_a_line_of_its_own_in_the_address_and_what_is_none_is_said(
     typed = ["PF-tree (lookahead=1)", "PF-tree (lookahead=7)", "PF-tree (look=1)", "nothing", "dp-mean"]
     again = finished(opened("compare", learners=typed, **SMALL))
     assert set(frame_of(again).learner) == {"pf-tree(lookahead=1)"}
-    assert again.error
+    assert all("The others are compared" in found.value for found in again.error)
+    assert len(again.error) == len(typed) - 1
+
+
+def test_an_algorithm_that_the_address_alone_knows_is_said_with_those_there_are_as_on_screen():
+    said = shown(opened("compare", learners="nothing"))
+    assert "There is no algorithm for this target called 'nothing'" in said
+    assert "Known: PF-tree" in said
+    assert "The others" not in said
 
 
 @pytest.mark.slow
