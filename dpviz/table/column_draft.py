@@ -5,7 +5,6 @@ There is one such description, `ColumnDraft`, and one way from it to a feature o
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from dataclasses import fields as fields_of
@@ -205,9 +204,10 @@ def number_in(text: str, *, point_is_decimal: bool = False) -> float:
     """
     plain = text.strip().removeprefix("'").strip()  # as spreadsheets and our CSV files keep a cell from being run
     if IN_DOUBT.fullmatch(plain.replace("−", "-")) and not (point_is_decimal and "." in plain):
-        whole, decimal = re.sub("[−+.,]", "", plain), plain.lstrip("+-−").replace(",", ".").rstrip("0").rstrip(".")
-        remedy = f"Write {decimal}{'' if '.' in decimal else '.0'} or {whole.lstrip('-')}."
-        raise DpvizError(f"{text!r:.40} may be {decimal} or {whole.lstrip('-')}.", remedy=remedy)
+        sign, digits = "-" if plain.startswith(("-", "−")) else "", plain.lstrip("+-−").replace(",", ".")
+        decimal, whole = sign + digits.rstrip("0").rstrip("."), sign + digits.replace(".", "")
+        remedy = f"Write {decimal}{'0' if '.' in decimal else '.0'} or {whole}."  # four digits behind a point are no thousands
+        raise DpvizError(f"{text!r:.40} may be {decimal} or {whole}.", remedy=remedy)
     value = number_of(plain)
     if np.isnan(value):
         raise DpvizError(f"{text!r:.40} is no number.", remedy="Write digits, such as 220.5 or 220,5.")

@@ -230,8 +230,10 @@ TYPED |= {"1'000.5": 1000.5, "−3,25": -3.25, "+7.": 7, "0,125": 0.125, "0.125"
 def test_a_typed_number_is_read_as_it_is_written_anywhere_and_refused_where_it_may_be_two():
     assert {text: number_in(text) for text in TYPED} == TYPED
     for text in ("1.000", "1,000", "12.345", "-999,999"):
-        with pytest.raises(DpvizError, match=r"may be .* or"):
+        with pytest.raises(DpvizError, match=r"may be .* or") as refused:
             number_in(text)
+        decimal, whole = map(number_in, refused.value.remedy.removeprefix("Write ").removesuffix(".").split(" or "))
+        assert whole == 1000 * decimal == float(text.replace(",", "").replace(".", ""))
         assert "," in text or number_in(text, point_is_decimal=True) == float(text), "a program writes decimal points"
     for text in ("", "x", "1_0", "1.5.2", "nan", "inf", "1e999", "1..2", "--3", "1.000,5.5", "1000 000"):
         with pytest.raises(DpvizError, match="no number"):
