@@ -52,6 +52,8 @@ def test_the_noisy_mean_stays_in_its_range_and_knows_no_exact_row_count():
     counted = dpviz.fit("dp-mean", of_values([90.0] * 400, n_public=4), epsilon=0.8, seed=1, count_rows=True)
     assert [(row.part, row.epsilon) for row in counted.ledger.rows()] == [("leaf", 0.4), ("count", 0.4)]
     assert counted.model.root.value == pytest.approx(90, abs=5)
+    of_one = [mean_of(of_values([90.0]), epsilon=2.0, seed=seed, count_rows=True) for seed in range(40)]  # often counted as none
+    assert -10.0 <= min(of_one) <= max(of_one) <= 90.0
 
 
 @pytest.mark.parametrize("n_classes", [0, 2, 7])

@@ -34,8 +34,8 @@ ADULT_LIKE = Schema(
 # --- how epsilon is divided
 
 
-def shared_out(epsilon, depth=4, shares=None, quantiles=True):
-    return split_epsilon("privatree", ADULT_LIKE, Settings(epsilon, depth, depth), shares, 0.01, quantiles=quantiles)
+def shared_out(epsilon, depth=4, shares=None, quantiles=True, error=0.01):
+    return split_epsilon("privatree", ADULT_LIKE, Settings(epsilon, depth, depth), shares, error, quantiles=quantiles)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5, 26, 100])
@@ -56,6 +56,8 @@ def test_equations_8_to_10():
         assert split.quantile == split.numeric_node == pytest.approx((epsilon - leaf) / 5)
         assert split.categorical_node == pytest.approx((epsilon - leaf) / 4)
         assert split.set_by == set_by
+    (said,) = shared_out(0.01, error=0.02).replaced
+    assert f"replaced by {0.02 * needed / 2 / 0.005:.3g}:" in said
     by_hand = shared_out(1.0, 2, shares=(1.0, 2.0, 5.0))
     assert (by_hand.quantile, by_hand.numeric_node, by_hand.leaf) == pytest.approx((1 / 8, 2 / 8 / 2, 5 / 8))
     assert by_hand.categorical_node == pytest.approx(3 / 8 / 2)  # as in the paper's code

@@ -112,6 +112,15 @@ def test_an_old_copy_refunds_nothing(register, tmp_path):
     assert start(register, "again", 0.5).loss.epsilon == 0.5
 
 
+def test_an_old_copy_refunds_no_delta_where_epsilon_is_spent(register, tmp_path):
+    register.change_caps("rows", epsilon_cap=0.25, delta_cap=1e-6, **DECIDED)
+    copy = copied(register, tmp_path)
+    register.change_caps("rows", epsilon_cap=0.5, delta_cap=1e-6, **DECIDED)
+    put_back(copy, register)
+    resume(register, **DECIDED)
+    assert register.balance("rows").left == PrivacyLoss(0.0, 0.0)
+
+
 def test_one_register_in_the_place_of_another_is_found(register, tmp_path):
     other = Register(tmp_path / "elsewhere" / "releases.db")
     other.declare("rows", epsilon_cap=9.0)
