@@ -709,9 +709,10 @@ print(json.dumps([sorted(events) for events in told]))
 
 
 @pytest.mark.slow
-def test_a_bare_python_runs_nothing_but_the_function() -> None:
+@pytest.mark.parametrize("count", [20, pytest.param(60, marks=pytest.mark.verify)])
+def test_a_bare_python_runs_nothing_but_the_function(count: int) -> None:
     texts = [("plain of", written("plain", "python"))]
-    for_many_names("python", lambda name, text: texts.append((f"{name} of", text)), 20)
+    for_many_names("python", lambda name, text: texts.append((f"{name} of", text)), count)
     command = [sys.executable, "-I", "-c", BARE]
     done = subprocess.run(command, input=json.dumps(texts), capture_output=True, text=True, check=True)
     plain, *others = map(set, json.loads(done.stdout))

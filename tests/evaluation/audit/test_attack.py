@@ -222,12 +222,13 @@ def test_what_is_broken_is_found_and_a_learner_that_may_stop_early_is_held_to_it
 
 
 @slow
+@pytest.mark.parametrize("draws", [8, pytest.param(20, marks=full)])
 @pytest.mark.parametrize("name", dpviz.learner_names())
-def test_every_learner_can_be_audited(name):
+def test_every_learner_can_be_audited(name, draws):
     pair = small_pair(get_learner(name).tasks[0])
-    found = audit(name, epsilon=1.0, seed=3, draws=8, pair=pair, **FEW.get(name, {}))
-    assert found.n_done == found.n_asked == 8
-    assert sum(found.hits) <= found.n_tested <= 8
+    found = audit(name, epsilon=1.0, seed=3, draws=draws, pair=pair, **FEW.get(name, {}))
+    assert found.n_done == found.n_asked == draws
+    assert sum(found.hits) <= found.n_tested <= draws
     assert found.verdict in SEVERITY
     assert found.verdict != "ledger violated"
     assert dict(found.canary)[found.canary[0][0]]
