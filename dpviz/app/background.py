@@ -335,13 +335,17 @@ def state(task: Task) -> Status:
 
 
 def autostart(task: Task, seconds: float = 0.0) -> Status:
-    """Begin what is missing of a task unless that was stopped or failed, and wait a moment for a first result."""
+    """Begin what is missing of a task unless that was stopped or failed, and wait a moment for a first result.
+
+    Where no other is to come, it is the end of the work that is waited for, which comes just after.
+    """
     status = state(task)
     if status.n_missing and status.job is None and not status.was_stopped and status.failure is None:
         start(task)
-    results, job, until = _results(task), _job(task), monotonic() + seconds
-    while job is not None and not any(key in results for key in task.keys) and monotonic() < until:
-        if job.wait(min(0.05, seconds)):
+    until = monotonic() + seconds
+    while (status := state(task)).job is not None and monotonic() < until:
+        has_first = any(result is not None for result in status.results)
+        if (has_first and status.n_missing) or status.job.wait(min(0.05, seconds)):
             break
     return state(task)
 

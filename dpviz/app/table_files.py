@@ -90,6 +90,8 @@ def _go_on(work: Prepared, file: _Given, reading: dict[str, Any] | None) -> None
     of_file, tried = st.session_state.get(_TRIED, ("", {}))
     if of_file == file.file_id:
         reading = reading | _ask_about(work.problem, file.file_id, tried)
+    else:
+        work.problem = None  # of another file
     begun = st.session_state.get(_BEGUN, ("", {}))
     if begun[0] == file.file_id:  # an answer given by a button holds for one run only
         reading = begun[1]

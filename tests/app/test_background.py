@@ -226,6 +226,24 @@ class TestShown:
         work.go.set()
         assert done(task).n_missing == 0
 
+    def test_a_page_that_waits_for_an_answer_sees_no_work_on_it_under_way(self, monkeypatch, gate):
+        last, submit = gate(), background.shared_pool().submit
+
+        def compute(missing, progress, stop):
+            yield "a", Result(1)
+            last(progress, stop)  # the answer is there, and the work has not ended
+
+        def submit_and_reach_the_end(*asked):
+            job = submit(*asked)
+            assert last.began.wait(SOON)
+            wait = job.wait
+            job.wait = lambda seconds: last.go.set() or wait(SOON)
+            return job
+
+        monkeypatch.setattr(background.shared_pool(), "submit", submit_and_reach_the_end)
+        status = autostart(Task("slot", ("a",), compute), SOON)
+        assert (status.values, status.job) == ((1,), None)
+
     def test_half_of_an_answer_waits_behind_the_last_whole_one_until_its_work_is_begun(self, gate):
         done(in_parts("slot", {"a": opened(1), "b": opened(2)}))
         more = in_parts("slot", {"b": opened(2), "c": gate(3)})

@@ -80,11 +80,12 @@ def test_reading_can_be_stopped_and_leaves_what_there_was(monkeypatch: pytest.Mo
             progress(0.5)
         raise Cancelled
 
-    at = upload(data_page(), CSV)
+    at = take(upload(data_page(), CSV), 0, "empty.csv", b"")
+    assert at.error
     with monkeypatch.context() as patch:
         patch.setattr("dpviz.app.table_files.read_table", endless)
         patch.setattr("dpviz.app.table_files._SECONDS", 0.0)
-        take(at, 0, "large.csv", CSV)
+        assert not take(at, 0, "large.csv", CSV).error, "of another file"
         click(at, "Cancel")
     assert "Reading was stopped" in at.error[0].value
     assert (at.file_uploader[0].value, work_of(at).title) == (None, "mine.csv")
