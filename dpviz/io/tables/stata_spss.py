@@ -23,6 +23,8 @@ _CELLS_AT_ONCE = 5_000_000
 _BYTES = "ISO-8859-1"  # in which every byte is a letter
 _DAY = 86_400
 _SPSS_START, _STATA_START = dt.datetime(1582, 10, 14), dt.datetime(1960, 1, 1)
+#: Formats of Stata whose numbers count parts of years from 1960 on, and the parts a year has.
+_STATA_PARTS = {"tw": 52, "tm": 12, "tq": 4, "th": 2}
 _SPSS_DATES = ("DATE", "ADATE", "EDATE", "JDATE", "SDATE", "DATETIME", "YMDHMS", "QYR", "MOYR", "WKYR")
 
 
@@ -44,18 +46,33 @@ class _File:
 
     def moment(self, format: str, number: float) -> str | None:
         """The date or moment of a number; None where its column holds none."""
-        kind, seconds = format.lstrip("%-").lower(), number
-        if not self.is_stata:
+        kind = format.lstrip("%-").lower()
+        if self.is_stata:
+            is_moment = kind.startswith(("td", "d", "tc", *_STATA_PARTS))
+        else:
             is_moment = format.rstrip("0123456789.") in _SPSS_DATES
-        elif is_moment := kind.startswith(("td", "d", "tc")):
-            seconds = number / 1000 if kind.startswith("tc") else number * _DAY
         if not is_moment:
             return None
         try:
-            start = _STATA_START if self.is_stata else _SPSS_START
-            return text_of(start + dt.timedelta(seconds=round(seconds)))
+            if not self.is_stata:
+                return text_of(_SPSS_START + dt.timedelta(seconds=round(number)))
+            if kind[:2] in _STATA_PARTS:
+                return text_of(_first_day(kind[:2], number))
+            return text_of(_STATA_START + dt.timedelta(seconds=round(number / 1000 if kind.startswith("tc") else number * _DAY)))
         except (ValueError, OverflowError):
             return "\ufffd"  # spoils its own cell
+
+
+def _first_day(kind: str, number: float) -> dt.date:
+    """The day a week, month, quarter or half of a year begins; ValueError where there is none."""
+    per_year = _STATA_PARTS[kind]
+    years, part = divmod(number, per_year)
+    if not part.is_integer():
+        raise ValueError("a part of a month")
+    year = _STATA_START.year + int(years)
+    if kind == "tw":  # Stata's weeks: the first begins on 1 January, the 52nd ends with the year
+        return dt.date(year, 1, 1) + dt.timedelta(weeks=int(part))
+    return dt.date(year, 1 + int(part) * 12 // per_year, 1)
 
 
 def read_stata(raw: bytes, options: ReadOptions) -> Iterator[Any]:

@@ -284,6 +284,17 @@ def test_stata_files_of_every_version_and_texts_of_any_length_of_spss_are_read(t
         assert cells(read_table(spoiled)) == [["\ufffd\ufffda", "1"], ["b", "2"]]
 
 
+def test_periods_of_stata_are_their_first_day_as_in_pandas(tmp_path):
+    counts = [0.0, -1, -53, 51, 52, 721, 1247]
+    frame = pd.DataFrame({kind: [*counts, 0.5, 1e9] for kind in ("tw", "tm", "tq", "th", "ty")})
+    pyreadstat.write_dta(frame, path := tmp_path / "t.dta", variable_format={kind: f"%{kind}" for kind in frame})
+    asked = pd.read_stata(path).iloc[: len(counts)]
+    read = read_table(path)
+    for kind in ("tw", "tm", "tq", "th"):
+        assert read.column(kind).cells() == [*(str(day.date()) for day in asked[kind]), "\ufffd", "\ufffd"]
+    assert read.column("ty").cells()[:3] == [0, -1, -53]
+
+
 def test_what_ends_a_reader_of_spss_files_is_refused_in_words(tmp_path):
     for place, value in [(308, 4), (311, 1), (322, 1), (326, 1), (400, 6), (400, 0), (403, 0x80)]:
         raw = bytearray(WRITERS["sav"](drawn_rows(1, 8), tmp_path))
