@@ -75,29 +75,6 @@ def test_the_walk_from_a_file_to_a_file(tmp_path):
     assert dpviz.exact_trace(result.model, train).rows("") == 480
 
 
-def test_an_error_says_what_where_and_what_to_do():
-    with pytest.raises(dpviz.DpvizError) as problem:
-        dpviz.propose_schema(dpviz.read_table(CSV), target="wealth")
-    assert problem.value.what == "table has no column 'wealth' among its 3."
-    assert problem.value.remedy
-
-
-def test_without_a_seed_it_is_a_release():
-    features = (dpviz.NumericFeature("age", 0, 120), dpviz.CategoricalFeature("colour", ("red", "green", "blue")))
-    declared = dpviz.Schema(features, dpviz.ClassTarget("income", ("low", "high")))
-    result = dpviz.fit("pf-tree", dpviz.encode(dpviz.read_table(CSV), declared), epsilon=1.0, depth=1)
-    assert result.released
-    assert result.seed is None
-
-
-@pytest.mark.filterwarnings("ignore::dpviz.errors.PublicValuesWarning")
-def test_with_anything_read_from_the_rows_it_is_none():
-    data = dpviz.encode(dpviz.read_table(CSV), dpviz.propose_schema(dpviz.read_table(CSV), target="income"))
-    result = dpviz.fit("pf-tree", data, epsilon=1.0, depth=1)
-    assert (result.released, result.seed) == (False, None)
-    assert "was read from the data." in result.not_released_because
-
-
 def _result(learner: str = "pf-tree") -> dpviz.FitResult:
     data = dpviz.encode(CSV, dpviz.propose_schema(CSV))
     return dpviz.fit(learner, data, epsilon=2, seed=1)

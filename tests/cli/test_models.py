@@ -274,28 +274,6 @@ def test_a_record_has_one_answer_however_many_lines_it_spans(run, tmp_path, endi
     assert dpviz.read_table(b'a,y\n"1\n2",no\n3,yes\n').left_out == (0,)  # rows to train on stay lines
 
 
-@pytest.mark.parametrize("broken", ['x"y,1,z', '"x,20,k', '"x"y,20,k', '5,"20', '"', '""",3', "1,2,3,4,5", ',"",'])
-def test_a_line_that_is_no_record_takes_in_no_other(run, tmp_path, broken):
-    rows = tmp_path / "rows.csv"
-    good = ["a,20,k1", "b,80,k2", '"c\nc",30,k3', "d,90,k4"]
-    for place in range(5):
-        rows.write_text("\n".join(["note,age,id", *good[:place], broken, *good[place:], ""]))
-        (_, *lines), _ = answered(run, tmp_path, rows)
-        labels = [line[0] for line in lines]
-        assert labels[:place] + labels[place + 1 :] == ["no", "yes", "no", "yes"]
-
-
-def test_in_pieces_a_record_has_one_answer_too(run, tmp_path, monkeypatch):
-    frame = spanning(11, 400)
-    frame.to_csv(tmp_path / "rows.csv", index=False)
-    monkeypatch.setattr("dpviz.cli.models.is_large", lambda path: True)
-    for size in (97, 500, 4001):
-        monkeypatch.setattr(text, "_AT_ONCE", size)
-        (_, *lines), _ = answered(run, tmp_path, tmp_path / "rows.csv", "--key", "id")
-        assert [line[0] for line in lines] == frame["id"].tolist()
-        assert [line[1] for line in lines] == ["no" if age <= 50 else "yes" for age in frame["age"]]
-
-
 @pytest.mark.parametrize("size", [97, 500, 10**6])
 def test_the_first_cell_that_cannot_be_read_is_said_by_its_record_whatever_became_of_those_before(
     run, tmp_path, monkeypatch, size

@@ -63,9 +63,14 @@ def test_what_has_no_rows_has_no_answers_and_what_is_no_table_is_refused():
         answers(TREE, pd.DataFrame({"age": [1], "dose": [2]}))
 
 
+#: Lines that are no record: quotes that open or close in a cell, too few cells, too many, none.
+BROKEN = ['70,"south', "70,south", "70,south,1,1", '"70,south,1', ",,", "70,sou\rth,1,1"]
+BROKEN += ['7"0,south,1', '"7"x,south,1', '"', '"""70,1', '70,"south,1', ',"",']
+
+
 def test_a_line_that_is_no_record_is_answered_in_place():
     for place in [0, 1, 3]:
-        for line in ['70,"south', "70,south", "70,south,1,1", '"70,south,1', ",,", "70,sou\rth,1,1"]:
+        for line in BROKEN:
             good = ["70,south,1", "20,south,1", "70,north,2"]
             text = "\n".join(["age,ward,dose", *good[:place], line, *good[place:]]).encode()
             expected = ["ill", "well", "well"]

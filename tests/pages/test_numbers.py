@@ -14,11 +14,10 @@ from dpviz.evaluation import plan as consequences
 from dpviz.io.samples import load_sample
 from dpviz.learners import get_learner, learners_for
 from dpviz.models.tree import format_value
-from dpviz.release.register import Register
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
 from tests.support.fits import FEW
-from tests.support.pages import after_work, click, in_use, opened, records, shown, texts, tree_on_screen
+from tests.support.pages import after_work, click, in_use, opened, shown, texts, tree_on_screen
 
 #: A private tree, a boosted model, a constant, and those without privacy.
 KINDS = ("pf-tree", "s-gbdt", "dp-mean", "cart-regression", "gbdt")
@@ -130,26 +129,3 @@ def test_tree_and_plan_count_the_persons_epsilon_beside_guesses_about_the_person
     assert len(boxes) == 3
     assert all("ε = 0.9" in line and "one row" not in line for line in boxes), boxes
     assert "Move ε (add/remove one person, up to 3 rows)" in said
-
-
-@pytest.mark.slow
-def test_publish_and_register_say_the_relation_once_and_the_persons_number_everywhere(monkeypatch, tmp_path):
-    monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
-    now, book = of_three(), Register()
-    test = opened("publish", rows=now, epsilon="0.9")
-    assert "Cap on ε (add/remove one person, up to 3 rows)" in [box.label for box in test.number_input]
-    book.declare("clinic", epsilon_cap=3.0, unit="one patient", rows_per_unit=3, role=DataRole.SIMULATED)
-    book.assign(now.data.identity, "clinic")
-    test = opened("publish", rows=now, epsilon="0.9")
-    said = shown(test)
-    assert "cap ε = 3 (add/remove one patient, up to 3 rows)" in said
-    assert "Nothing was released yet: all of ε = 3 is left." in said
-    assert "One tree by PF-tree, ε = 0.9." in said
-    assert "Spend ε = 0.9 permanently" in "".join(box.label for box in test.checkbox).replace("\\", "")
-    assert said.count("add/remove one patient") == 2  # the cap, and the promise word for word
-    (person,) = records(test, "Right guesses")
-    assert person["what is promised"].startswith("One patient, up to 3 rows")
-    assert "one row" not in said
-    said = shown(opened("publish", **{"publish-view": "Register"}))
-    assert "Every ε: add/remove one patient, up to 3 rows." in said
-    assert "all of ε = 3 is left" in said

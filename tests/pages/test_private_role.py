@@ -146,12 +146,6 @@ def test_seeds_of_private_rows_are_secrets_of_the_session(monkeypatch):
     assert len({0, *seeds}) == 5
 
 
-def test_what_is_computed_of_a_sample_is_kept_for_all_sessions_unless_somebody_calls_it_private():
-    sample = pages.bundled()
-    assert sample.is_as_bundled
-    assert not replace(sample, role=DataRole.PRIVATE).is_as_bundled
-
-
 class Rows:
     """Stands for rows that work holds."""
 
