@@ -165,9 +165,8 @@ def spent_and_left(balance: Balance) -> None:
 
 def risk_of(record: ReleaseRecord) -> Risk | None:
     """What the steps of a release tell, from its file; None where that is gone, was changed or cannot be read here."""
-    text = publish.text_of(record)
     with suppress(DpvizError):
-        return ExportInput(text).verdict.risk if text else None
+        return ExportInput(publish.text_of(record)).verdict.risk
     return None
 
 

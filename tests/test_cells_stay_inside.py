@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 import pandas as pd
@@ -405,7 +406,7 @@ NAMES += ("Schema", "NumericFeature", "NumericTarget", "DateFeature")
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_no_text_in_place_of_a_path_is_quoted(text, tmp_path, monkeypatch, caplog):
+def test_no_text_in_place_of_a_path_is_quoted(text, tmp_path, monkeypatch, caplog, capsys):
     monkeypatch.chdir(tmp_path)
     given = TEXTS[text]
     asked = asked_of_the_library(given) | {
@@ -414,10 +415,13 @@ def test_no_text_in_place_of_a_path_is_quoted(text, tmp_path, monkeypatch, caplo
         "Schema.save": lambda: SCHEMA.save(f"no/such/folder/{given}"),
         "result.save": lambda: TRAINED.save(f"no/such/folder/{given}"),
         "open_register": lambda: dpviz.open_register(f"no/such/folder/{given}").data_sets,
+        "open_table, DuckDB": lambda: dpviz.open_table(f"duckdb:///{quote(given)}?table=rows", SCHEMA),
+        "check": lambda: main(["check", "model.json", "--register", given]),
     }
+    TRAINED.save("model.json")
     del asked["RawTable"]  # of a column that is not there
     for name, ask in asked.items():
-        said = heard(ask, caplog, behind=False)
+        said = heard(ask, caplog, behind=False) + "".join(capsys.readouterr())
         is_name = name in NAMES and len(given.splitlines()) == 1  # a name of something else, as long as a name is
         assert [part for part in ("secret-reading", "41,yes", "41;yes") if part in said and not is_name] == [], name
 

@@ -1,5 +1,6 @@
 """Commands of the release register: register, and check of a released file."""
 
+import os
 from argparse import Namespace
 from pathlib import Path
 
@@ -147,7 +148,7 @@ def run_check(args: Namespace) -> int:
     Example: dpviz check release.json
     """
     register = Register(args.register)
-    if args.register is not None and not register.path.is_file():
+    if args.register is not None and not os.path.isfile(register.path):
         raise DpvizError("There is no register here.", where=place(args.register), remedy="Check the path.")
     found = checked_file(read_model_file(args.file).encode(), args.file.name, register)
     about = [("File", f"{args.file} ({title(found)})"), ("SHA-256", found.match.sha256)]

@@ -6,12 +6,12 @@ hold a cell, so errors quote nothing.
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from dpviz.errors import DpvizError, SchemaError, TableError, cells_stay_inside, place
@@ -148,7 +148,7 @@ class DuckDB(Database):
     def __init__(self, path: str) -> None:
         import duckdb
 
-        if not Path(path).is_file():
+        if not os.path.isfile(path):
             what = f"There is no DuckDB file {place(path)!r}."
             remedy = "Give the path of a file; one that begins with / has four slashes: duckdb:////FOLDER/FILE?table=NAME."
             raise TableError("address", what, remedy=remedy)

@@ -583,6 +583,15 @@ def test_rules_say_what_they_mean_in_full():
     assert "  and    colour is green\n  then   b\n  with   0.1 0.0 0.9\n  rows   42 = 3 - 1 + 40\n" in text
 
 
+def test_rules_count_the_rows_of_every_leaf_also_of_two_that_are_alike():
+    schema = Schema((NumericFeature("size", 0, 1), NumericFeature("age", 0, 90)), ClassTarget("y", ("a", "b")))
+    counted, uncounted = Leaf(1, counts=(2, 5), shares=(0.3, 0.7)), Leaf(1, shares=(0.3, 0.7))
+    for leaf, n_rules in ((counted, 2), (uncounted, 1)):
+        text = str(TARGETS["rules"].write(document(Tree(schema, Branch(ThresholdRule(0, 0.1), leaf, leaf)))))
+        assert text.count("\nRule ") == n_rules
+        assert text.count("rows   7 = 2 + 5") == (n_rules if leaf is counted else 0)
+
+
 def test_a_column_the_table_lacks_is_an_error_in_sqlite_and_not_a_text():
     content = str(TARGETS["sqlite"].write(exportable_of(Tree(SCHEMA, Leaf(0)))))
     base = sqlite3.connect(":memory:")

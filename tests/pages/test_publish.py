@@ -251,6 +251,8 @@ def test_private_rows_are_released_once_per_wish_and_never_over_the_cap(assigned
     assert [entry.number for entry in assigned.releases()] == [1, 2]
     Path(assigned.releases()[1].file).write_text("something else")
     assert "was changed. It stays spent." in texts(test.run())
+    (patient,) = (list(line.values()) for line in records(test, "Right guesses"))
+    assert patient[1:] == ["at most 63", "at most 74"], "what its steps tell stands in the file alone"
     click(test, "Release another one")
     assert "Release" not in buttons(test)
     assert "the cap of 1" in shown(test)

@@ -50,6 +50,11 @@ class Leaf:
         """Probabilities of the classes, as far as the leaf holds any."""
         return self.leaf.shares or () if isinstance(self.leaf, ClassLeaf) else ()
 
+    @property
+    def counts(self) -> tuple[int, ...] | None:
+        """Released noisy rows per class, where the leaf holds any."""
+        return self.leaf.counts if isinstance(self.leaf, ClassLeaf) else None
+
 
 @dataclass(frozen=True, slots=True)
 class Condition:
@@ -232,7 +237,7 @@ def _vote(n_classes: int, adds_counts: bool, leaf: End) -> Leaf:
 
 
 def _node_of(tree: Tree, end: Callable[[End], Leaf]) -> Node:
-    """Without tests that every cell which gets there passes the same way, or whose sides end alike."""
+    """Without tests that every cell which gets there passes the same way, or whose sides end alike and count no rows."""
     _require_short(tree.depth)
     schema = tree.schema
 
@@ -250,7 +255,7 @@ def _node_of(tree: Tree, end: Callable[[End], Leaf]) -> Node:
             read(node.left, {**requirements, test.feature: yes_cells}),
             read(node.right, {**requirements, test.feature: no_cells}),
         )
-        if isinstance(yes, Leaf) and yes == no:
+        if isinstance(yes, Leaf) and yes == no and yes.counts is None:
             return yes
         if _nesting(yes) > _nesting(no) and _nesting(yes) >= _DEEPEST_NEST:
             test, yes, no = inverse, no, yes

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from dpviz.io.exports.contract import ExportInput, number, spelled
 from dpviz.io.exports.function import Function, Leaf, Node, Requirement, conjunction, meets
-from dpviz.models.tree import Leaf as ClassLeaf
 from dpviz.results.exports import Form
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
 
@@ -103,8 +102,7 @@ def _write(model: ExportInput) -> str:
         lines.append(_line("then" if rule.conditions else "always", answer))
         if function.probabilities == "leaf":
             lines.append(_line("with", " ".join(map(repr, rule.end.shares))))
-        if isinstance(rule.end.leaf, ClassLeaf) and rule.end.leaf.counts is not None:
-            counts = rule.end.leaf.counts
+        if (counts := rule.end.counts) is not None:
             lines.append(_line("rows", f"{sum(counts)} = {' + '.join(map(str, counts))}".replace("+ -", "- ")))
     return "\n".join(lines) + "\n"
 
