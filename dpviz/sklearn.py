@@ -76,7 +76,7 @@ def _in_words(error: Exception) -> TableError:
     return TableError("cells", problem, remedy=remedy)
 
 
-def _unmasked(cells: Any) -> Any:
+def _masked_as_missing(cells: Any) -> Any:
     """Cells that are masked are missing: to scikit-learn they are as any other. All others stay what they are."""
     if not isinstance(cells, np.ma.MaskedArray):
         return cells
@@ -151,7 +151,7 @@ class _PrivateEstimator:
     def _fitted(self, X: Any, y: Any) -> Self:
         self._require_parameters()
         frame = self._frame(X, is_fit=True)
-        y = _unmasked(y)
+        y = _masked_as_missing(y)
         labels = column_or_1d(np.asarray(y, dtype=object) if self._is_declared else y, warn=True)
         check_consistent_length(frame, labels)
         if not self._is_declared:
@@ -209,7 +209,7 @@ class _PrivateEstimator:
                 lists = {name: X[name].to_pylist() if hasattr(X[name], "to_pylist") else X[name].to_list() for name in names}
                 X = DataFrame({name: Series(cells, dtype=object) for name, cells in lists.items()})
             return self._truths_as_numbers(X.set_axis(names, axis=1))
-        X = _unmasked(X)
+        X = _masked_as_missing(X)
         cells = np.array(X, dtype=object) if isinstance(X, (list, tuple)) and (is_declared or self.categories) else X
         has_units = getattr(getattr(X, "dtype", None), "kind", "") in ("m", "M")  # which a float would not say
         conversion = {"dtype": None} if is_declared or has_units else {"dtype": object if self.categories else np.float64}

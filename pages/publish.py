@@ -31,7 +31,7 @@ from dpviz.charts.publish.release import (
     title,
 )
 from dpviz.charts.publish.report import Signed, kept_rows, not_promised
-from dpviz.charts.publish.test_result import accuracy_sentence, beside_always, is_better_than_always
+from dpviz.charts.publish.test_result import accuracy_sentence, is_better_than_always, majority_comparison
 from dpviz.charts.wording import capital, counted
 from dpviz.errors import DpvizError, UnansweredRows
 from dpviz.io.csv_text import csv_text
@@ -204,7 +204,7 @@ def ask_release(balance: Balance, terms: ReleaseTerms, asked: controls.TreeSetti
     for side, head, lines in columns:
         side.markdown(f"**{head}**\n" + "\n".join(f"- {escape_markdown(line)}" for line in lines))
     st.caption(f":material/task_alt: {escape_markdown(proof_sentence(proved))}")
-    accepted = publish.ask_about_rows(loaded, () if loaded.role.may_read else prepared.doubts_found(loaded))
+    accepted = publish.ask_about_rows(loaded, () if loaded.role.may_read else prepared.schema_doubts(loaded))
     label = f"Spend {escape_markdown(bare_text(terms.loss))} permanently, even if the file is lost"
     agreed = st.checkbox(label, key=publish.AGREED, disabled=not accepted) and accepted
     begin = {"on_click": publish.begin_release, "args": (asked, loaded, balance.data_set.name)}
@@ -226,7 +226,7 @@ def released_file(record: ReleaseRecord, unit: Unit) -> None:
     if report is not None:
         better = is_better_than_always(report)
         worth = capital(accuracy_sentence(report)).replace("epsilon", "ε")
-        said = f"**{escape_markdown(worth)}.** {escape_markdown(beside_always(report))}"
+        said = f"**{escape_markdown(worth)}.** {escape_markdown(majority_comparison(report))}"
         (st.success if better else st.warning)(said, icon=":material/check:" if better else ":material/trending_flat:")
     model_screen(result, f"The released tree of {result.schema.target.name}", key="released-tree")
     with on_demand("Report to sign", icon=":material/draw:", key=f"report {record.number}") as box:

@@ -138,7 +138,7 @@ def _compared(drawn: Resamples, request: FitRequest, loaded: Loaded) -> tuple[tu
     parts = parts_of(loaded.data)
     if parts is None:
         return (), {}
-    lines = references(*parts, max_depth=request.depth_beside(parts[0].schema))
+    lines = references(*parts, max_depth=request.comparison_depth(parts[0].schema))
     return tuple(scored(model, *parts) for model in drawn.models), lines
 
 

@@ -36,7 +36,7 @@ _MOST_ASKED = 60
 
 def person_screen(model: Model, tree: Tree | None) -> None:
     """The form and its answer. `tree` is the model as one tree, whose path lights up; None for other models."""
-    asked = _asked(model, tree)
+    asked = _features_used(model, tree)
     if len(asked) > _MOST_ASKED:
         return
     with on_demand("Try one person", icon=":material/person_search:") as box:
@@ -51,7 +51,7 @@ def person_screen(model: Model, tree: Tree | None) -> None:
             st.caption(f"{begun} What you type is not stored and costs no ε.")
 
 
-def _asked(model: Model, tree: Tree | None) -> tuple[Feature, ...]:
+def _features_used(model: Model, tree: Tree | None) -> tuple[Feature, ...]:
     """The features that the tree asks for; all of a model that is no tree."""
     if tree is None:
         return model.schema.features
@@ -88,13 +88,13 @@ def _missing_key(feature: Feature) -> str:
 
 def _cells(model: Model, tree: Tree | None) -> Cells:
     """What was typed; a feature that the tree does not ask for gets a value that changes nothing."""
-    return {feature.name: _unasked(feature) for feature in model.schema.features} | {
+    return {feature.name: _usual_value(feature) for feature in model.schema.features} | {
         feature.name: None if st.session_state.get(_missing_key(feature)) else st.session_state.get(_key(feature))
-        for feature in _asked(model, tree)
+        for feature in _features_used(model, tree)
     }
 
 
-def _unasked(feature: Feature) -> str | float:
+def _usual_value(feature: Feature) -> str | float:
     if isinstance(feature, DateFeature):
         return _A_DAY[feature.order]
     return feature.categories[0] if isinstance(feature, CategoricalFeature) else feature.low

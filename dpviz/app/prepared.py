@@ -116,7 +116,7 @@ def note_refused_release(now: Loaded) -> None:
         work.draft = work.draft.after(work.looked)
 
 
-def doubts_found(now: Loaded) -> tuple[str, ...]:
+def schema_doubts(now: Loaded) -> tuple[str, ...]:
     """What the check of these rows by this schema found doubtful; nothing where nobody has asked for it."""
     work = prepared()
     if work.checked is None or work.table is not now.table:

@@ -85,7 +85,7 @@ def _of_unit(epsilon: float, unit: Unit) -> float:
     return unit.loss_of(PrivacyLoss(epsilon)).epsilon
 
 
-def _asked_steps(plan: BudgetPlan, unit: Unit) -> tuple[SpendingStep, ...]:
+def _planned_steps(plan: BudgetPlan, unit: Unit) -> tuple[SpendingStep, ...]:
     """What a plan asks of one unit, from top to bottom, as its paper counts.
 
     Each step as often as a row meets it, or once where that alone makes epsilon; of features in parallel the numeric ones.
@@ -141,7 +141,7 @@ def split_of(result: FitResult) -> Split:
         paid = (*paid, SpendingStep("", FROM_ROWS, math.inf))
     elif not is_sound and not outcome.proven.is_finite and all(math.isfinite(step.epsilon) for step in paid):
         paid = (*paid, SpendingStep("", "what a counterexample shows", math.inf))
-    plan_steps = _asked_steps(plan, result.unit) if claim.is_private else ()
+    plan_steps = _planned_steps(plan, result.unit) if claim.is_private else ()
     held_out = [replace(part, epsilon=_of_unit(part.epsilon, result.unit)) for part in (plan.held_out if plan_steps else ())]
     return Split(plan_steps, tuple(held_out), paid, result.claim_of_person.loss, outcome.proven, is_sound, result.unit)
 

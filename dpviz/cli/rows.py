@@ -14,7 +14,7 @@ from dpviz.errors import DpvizError, ReadingWarning, place
 from dpviz.io.limits import MAX_ROWS
 from dpviz.io.options import ReadOptions
 from dpviz.io.schemas import load_schema
-from dpviz.io.tables.read import read_asked
+from dpviz.io.tables.read import read_with_options
 from dpviz.learners import require_counts, require_task
 from dpviz.progress import watched
 from dpviz.rows.address import parse_address
@@ -133,7 +133,7 @@ def table_of(args: Namespace, wanted: tuple[str, ...] | None = None, *, by_recor
     console.status(f"Reading {args.data}")
     step = watched(console.progress(f"Reading {args.data}"), None)
     options = ReadOptions(args.data.name, **reading_of(args), step=step, wanted=wanted, by_record=by_record, key=key)
-    table = read_asked(args.data, options)
+    table = read_with_options(args.data, options)
     console.note(*table.notes)
     return table
 

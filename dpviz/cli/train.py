@@ -149,7 +149,7 @@ def _release(args: Namespace, given: OpenRows, request: FitRequest) -> int:
     try:
         entry = release(register, args.data_set, request, data, file=args.out, columns=given.names, **answers)
     except UnansweredRows as question:
-        raise _asked(question, args) from None
+        raise _with_options(question, args) from None
     if args.add_rows and others:  # the same people may be in a data set with the same columns: then its cap counts
         console.warn(f"{others[0]!r} has mostly the same columns. Nobody in these rows may be in it, too.")
     _report(args, given, request)
@@ -170,7 +170,7 @@ def _prove(rows: Rows) -> None:
         console.warn(proof_sentence(proof))
 
 
-def _asked(question: UnansweredRows, args: Namespace) -> UnansweredRows:
+def _with_options(question: UnansweredRows, args: Namespace) -> UnansweredRows:
     """The question with the answers of this command."""
     names = question.data_sets
     apart = " ".join(f"--disjoint-from {name!r}" for name in names)

@@ -132,7 +132,7 @@ def attack_curve(
     if not len(poisoned_rows) or not all(is_whole(rows) and rows >= 0 for rows in poisoned_rows):
         raise ParameterError("attack", "poisoned_rows", poisoned_rows, "at least one whole number, none below 0")
     poisoned_rows = [int(rows) for rows in poisoned_rows]
-    poison, max_depth = ATTACKS[attack].poison, request.depth_beside(train.schema)
+    poison, max_depth = ATTACKS[attack].poison, request.comparison_depth(train.schema)
     lines = []
     for rows in steps(poisoned_rows, progress, stop, at_least=1):
         tables = ((poison(train, rows, generator(child), max_depth), child) for child in child_seeds(seed, runs))

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpviz.errors import TableError, no_probabilities
 from dpviz.installation import require_extra
-from dpviz.io.csv import told_apart
+from dpviz.io.csv import unique_names
 from dpviz.io.csv_text import csv_text, harmless
 from dpviz.models.base import Model, labels_and_probabilities
 from dpviz.table.cells import canonical_number, number_of
@@ -38,7 +38,7 @@ class Answers:
     def header(self) -> tuple[str, ...]:
         """Names of the columns, all different: an answer gives way to the key."""
         label = ["label"] if self.labels else []
-        return tuple(told_apart([*([self.key] if self.key else []), *label, *self.names]))
+        return tuple(unique_names([*([self.key] if self.key else []), *label, *self.names]))
 
     @cached_property
     def written(self) -> list[Any]:

@@ -314,7 +314,7 @@ def _read_header(raw: bytes, options: ReadOptions) -> Header:
     check_header(names)
     notes += [*assumed, *_header_notes(names, cells[: len(names)], chosen)]
     line_text = text if text.endswith("\n") else f"{text}\n"
-    return Header(told_apart(names) if options.rename else names, chosen, encoding, end, line_text, names, tuple(notes))
+    return Header(unique_names(names) if options.rename else names, chosen, encoding, end, line_text, names, tuple(notes))
 
 
 def _first_lines(raw: bytes) -> Iterator[tuple[bytes, int]]:
@@ -385,7 +385,7 @@ def check_header(names: list[str]) -> None:
 def checked_names(names: list[str], options: ReadOptions) -> list[str]:
     """The names, checked; where only some columns are wanted, the others need none of their own."""
     if options.wanted is not None:
-        names = [name if name in options.wanted else other for name, other in zip(names, told_apart(names), strict=True)]
+        names = [name if name in options.wanted else other for name, other in zip(names, unique_names(names), strict=True)]
         names = [name or f"column {place}" for place, name in enumerate(names, 1)]
     return check_names(names, options.max_columns)
 
@@ -424,7 +424,7 @@ def _too_many_columns(found: int, most: int) -> TableError:
     return TableError("too-many-columns", what, row=1, remedy="Keep fewer columns; in Python, raise max_columns.")
 
 
-def told_apart(names: list[str]) -> list[str]:
+def unique_names(names: list[str]) -> list[str]:
     """The names, each once: the second "age" becomes "age (2)". Depends on the names alone; blank ones stay as they are."""
     taken, numbers, found = set(names), defaultdict[str, Iterator[int]](lambda: count(2)), set[str]()
     told: list[str] = []

@@ -138,7 +138,7 @@ def document_verdict(document: Any, schema: Schema, unit: Unit | None = None) ->
     about: dict[str, Any] = {"why_not": why_not, "unit": whom, "risk": _risk(statement, plan)}
     loss = statement.loss if whom.rows == statement.unit.rows else whom.loss_of(statement.guarantee)
     claim_loss = (
-        of_person(statement.claim.loss, whom.rows) if _is_asked_for(document, whom) else whom.loss_of(statement.claim.loss)
+        of_person(statement.claim.loss, whom.rows) if _covers_unit(document, whom) else whom.loss_of(statement.claim.loss)
     )
     outcome = verdict(statement.claim.of(claim_loss), loss, released=released, **about)
     if outcome.kind != "released" or is_recorded(document):
@@ -146,7 +146,7 @@ def document_verdict(document: Any, schema: Schema, unit: Unit | None = None) ->
     return replace(outcome, because=f"{outcome.because} {UNRECORDED}")
 
 
-def _is_asked_for(document: Any, whom: Unit) -> bool:
+def _covers_unit(document: Any, whom: Unit) -> bool:
     """Whether epsilon and delta were asked for all rows of such a unit; in files of before they are those of a row."""
     with suppress(DpvizError):
         return learner_of(document).rows_per_person == whom.rows

@@ -119,7 +119,7 @@ class FitRequest:
         """How its epsilon, that of a person, is to be spent by every row; raises SchemaError where a public value is missing."""
         return plan_with_test(self.spec, schema, self.settings, self.params)
 
-    def depth_beside(self, schema: Schema) -> int:
+    def comparison_depth(self, schema: Schema) -> int:
         """Levels of an ordinary tree to stand beside it: as many as its own, or as are usual, within its cap.
 
         Raises what `plan` does.

@@ -42,7 +42,7 @@ def _parts_by_features(splits: PackedTrees) -> tuple[_Parts, list[int]]:
             parts.setdefault(_pair(whole), []).append((tree, None))
             continue
         root = int(splits.roots[tree])
-        sides = [_asked(splits, child) | {int(splits.feature[root])} for child in splits.children(root)]
+        sides = [_features_below(splits, child) | {int(splits.feature[root])} for child in splits.children(root)]
         if max(map(len, sides)) > 2:
             others.append(tree)
             continue
@@ -55,11 +55,11 @@ def _pair(features: Collection[int]) -> tuple[int, int]:
     return (min(features), max(features)) if features else (0, 0)
 
 
-def _asked(splits: PackedTrees, node: int) -> set[int]:
+def _features_below(splits: PackedTrees, node: int) -> set[int]:
     """The features that are asked at a node or below it."""
     if splits.feature[node] == LEAF:
         return set()
-    return {int(splits.feature[node])}.union(*(_asked(splits, child) for child in splits.children(node)))
+    return {int(splits.feature[node])}.union(*(_features_below(splits, child) for child in splits.children(node)))
 
 
 @dataclass(frozen=True, eq=False)

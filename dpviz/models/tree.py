@@ -242,7 +242,7 @@ class Forest(Voting):
 
 def _fill(node: Node, columns: tuple[np.ndarray, ...], rows: np.ndarray | None, found: np.ndarray) -> None:
     if not isinstance(node, Branch):
-        found[slice(None) if rows is None else rows] = said_by(node)
+        found[slice(None) if rows is None else rows] = prediction_of(node)
         return
     column = columns[node.rule.feature]
     left = node.rule.goes_left(column if rows is None else column[rows])
@@ -274,7 +274,7 @@ def child_per_category(feature: int, children: Sequence[Node]) -> Node:
     return chain
 
 
-def said_by(leaf: End) -> float:
+def prediction_of(leaf: End) -> float:
     """The class code of a leaf, or its number."""
     return leaf.label if isinstance(leaf, Leaf) else leaf.value
 

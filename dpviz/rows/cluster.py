@@ -110,19 +110,19 @@ class ClusterRows(SourceRows):
         self._give_up()
         with _source_errors():
             self._kept = self._source.map_batches(partial(encoded, encoding), WHOSE if encoding.person else KEPT)
-            places, counts = self._told_by_parts(encoding)
+            places, counts = self._numbers_of_parts(encoding)
             numbers = np.zeros(encoding.n_numbers, dtype=np.int64)
             numbers[places[places < len(numbers)]] = counts[places < len(numbers)]
             if self.rows_per_person is not None:
                 whose, self._kept = self._kept, self._kept.partition_by(encoding.person, self.rows_per_person)
                 whose.close()
-                places, counts = self._told_by_parts(encoding)
+                places, counts = self._numbers_of_parts(encoding)
         is_size = places >= len(numbers)
         self._starts = starts_of(places[is_size] - len(numbers), counts[is_size])
         return numbers, int(counts[is_size].sum())
 
-    def _told_by_parts(self, encoding: Encoding) -> tuple[np.ndarray, np.ndarray]:
-        cells = self._kept.sum_batches(partial(_told_of_part, encoding))
+    def _numbers_of_parts(self, encoding: Encoding) -> tuple[np.ndarray, np.ndarray]:
+        cells = self._kept.sum_batches(partial(_numbers_of_part, encoding))
         return cells.column("cell").to_numpy(), cells.column("count").to_numpy()
 
     def _sum_records(self, found: np.ndarray, add: Adding, parts: np.ndarray | None, *, of_rows: bool = False) -> np.ndarray:
@@ -202,7 +202,7 @@ def _look(text: str) -> str:
     return f"\0{found.normalize(_EXACT) or 0}" if isinstance(found, Decimal) else str(found)
 
 
-def _told_of_part(encoding: Encoding, part: int, batches: Batches) -> Batches:
+def _numbers_of_part(encoding: Encoding, part: int, batches: Batches) -> Batches:
     """The numbers of a part, and behind all numbers, at the place of the part, how many records it holds."""
     size = 0
     for batch in batches:

@@ -40,7 +40,7 @@ class Database(ABC):
     _base: Any
 
     @abstractmethod
-    def _asked(self, statement: str, n_rows: int) -> AbstractContextManager[tuple[Any, Callable[[], None]]]:
+    def _stream(self, statement: str, n_rows: int) -> AbstractContextManager[tuple[Any, Callable[[], None]]]:
         """(an Arrow reader of what a statement answers, about so many rows at a time; what cancels it)."""
 
     def _typed(self, rows: Any) -> Any:
@@ -50,14 +50,14 @@ class Database(ABC):
     def schema(self, table: Sequence[str]) -> pa.Schema:
         """Columns with their types; raises TableError where there is no such table."""
         statement = f"SELECT * FROM {self._named(table)} LIMIT 0"
-        with self.errors(is_table=True), self._asked(statement, 1) as (reader, _):
+        with self.errors(is_table=True), self._stream(statement, 1) as (reader, _):
             found: pa.Schema = reader.schema
             return found
 
     def batches(self, statement: str, n_rows: int) -> Iterator[pa.RecordBatch]:
         """The rows of a statement, in order and about so many at a time."""
-        with self.errors(), self._asked(statement, n_rows) as (reader, cancel):
-            while (batch := asked(lambda: next(reader, None), cancel)) is not None:
+        with self.errors(), self._stream(statement, n_rows) as (reader, cancel):
+            while (batch := run_cancellable(lambda: next(reader, None), cancel)) is not None:
                 yield self._typed(batch)
 
     def statement(self, table: Sequence[str], columns: Sequence[str], order: str) -> str:
@@ -159,12 +159,12 @@ class DuckDB(Database):
             self._base = duckdb.connect(path, read_only=True, config=settings)
 
     @contextmanager
-    def _asked(self, statement: str, n_rows: int) -> Iterator[tuple[Any, Callable[[], None]]]:
+    def _stream(self, statement: str, n_rows: int) -> Iterator[tuple[Any, Callable[[], None]]]:
         def reader() -> Any:
             found = self._base.sql(statement)
             return (getattr(found, "to_arrow_reader", None) or found.fetch_arrow_reader)(n_rows)  # its name before version 2
 
-        yield asked(reader, self._base.interrupt), self._base.interrupt
+        yield run_cancellable(reader, self._base.interrupt), self._base.interrupt
 
 
 class PostgreSQL(Database):
@@ -188,13 +188,13 @@ class PostgreSQL(Database):
         with self.errors():
             self._base = dbapi.connect(wanted, autocommit=True)
             for name, value in self._SETTINGS.items():
-                with self._asked(f"SET {name} = {value}", 1):
+                with self._stream(f"SET {name} = {value}", 1):
                     pass
 
     @contextmanager
-    def _asked(self, statement: str, n_rows: int) -> Iterator[tuple[Any, Callable[[], None]]]:
+    def _stream(self, statement: str, n_rows: int) -> Iterator[tuple[Any, Callable[[], None]]]:
         with self._base.cursor() as cursor:
-            asked(lambda: cursor.execute(statement), cursor.adbc_cancel)
+            run_cancellable(lambda: cursor.execute(statement), cursor.adbc_cancel)
             yield cursor.fetch_record_batch(), cursor.adbc_cancel
 
     def schema(self, table: Sequence[str]) -> pa.Schema:
@@ -233,7 +233,7 @@ def _quoted(value: str) -> str:
     return f"'{escaped}'"
 
 
-def asked(ask: Callable[[], T], cancel: Callable[[], None]) -> T:
+def run_cancellable(ask: Callable[[], T], cancel: Callable[[], None]) -> T:
     """`ask()`, which Ctrl-C ends by `cancel`: in the main thread DuckDB would not notice, and ADBC would call it a timeout."""
     with ThreadPoolExecutor(1) as thread:
         answer = thread.submit(ask)

@@ -89,7 +89,7 @@ def numbers_of(data: EncodedDataset, columns: Sequence[str]) -> np.ndarray:
     return np.concatenate(found).astype(np.int64)
 
 
-def told_by(numbers: np.ndarray, columns: Sequence[str], person: str) -> tuple[EncodingReport, TableSums]:
+def table_report(numbers: np.ndarray, columns: Sequence[str], person: str) -> tuple[EncodingReport, TableSums]:
     """(the report of all rows together, in which a person's column comes first; what the table is recognised by)."""
     by_column = list(zip(columns, numbers[len(_OF_TABLE) :].reshape(-1, _WIDTH), strict=True))
     sums = []

@@ -17,7 +17,7 @@ from dpviz.io.limits import MAX_ROWS
 from dpviz.models.packed_forest import PackedTrees
 from dpviz.models.tree import Node
 from dpviz.progress import Progress, Stop, watched
-from dpviz.rows.records import Encoding, add_level, by_bins, numbers_of, told_by
+from dpviz.rows.records import Encoding, add_level, by_bins, numbers_of, table_report
 from dpviz.table.candidates import CandidateGrid, key_of
 from dpviz.table.dataset import EncodedDataset, EncodingReport
 from dpviz.table.encode import chosen_rows, limit_of, require_one_spelling, warn_of_marks
@@ -70,7 +70,7 @@ class SourceRows(CountedRows):
         if self._is_lost or is_binned != self._encoding.is_binned:
             before, encoding, self._is_lost = self._told, replace(self._encoding, is_binned=is_binned), True
             numbers, self._n_kept = self._encode(encoding)
-            report, sums = told_by(numbers, encoding.wanted, encoding.person)
+            report, sums = table_report(numbers, encoding.wanted, encoding.person)
             report = replace(report, rows_kept=self._n_kept, over_limit=report.rows_kept - self._n_kept, unread=self._unread)
             self._encoding, self._told = encoding, (report, sums)
             if before is not None and (before[0].rows_kept != self._n_kept or _text(before[1]) != _text(sums)):

@@ -49,7 +49,7 @@ class SparkTable(Database):
             _send_package(self.session)
 
     @contextmanager
-    def _asked(self, statement: str, n_rows: int) -> Iterator[tuple[Any, Callable[[], None]]]:
+    def _stream(self, statement: str, n_rows: int) -> Iterator[tuple[Any, Callable[[], None]]]:
         """Part by part."""
         frame = self.session.sql(statement)
         streams = _mapped(frame, _streams, pa.schema({"content": pa.binary()}))

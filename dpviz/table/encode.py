@@ -25,10 +25,10 @@ from dpviz.table.kinds import (
     UNDECLARED,
     Kind,
     is_no_value,
-    kind_beside_categories,
-    kind_beside_dates,
-    kind_beside_numbers,
     kind_of_nobody,
+    text_kind_in_categories,
+    text_kind_in_dates,
+    text_kind_in_numbers,
 )
 from dpviz.table.notes import Doubt, Unread, decimal_notes, means_no_value, record_of, warn_of
 from dpviz.table.raw import RawTable, table_of
@@ -180,12 +180,12 @@ def _counted(texts: Mapping[str, int], kind_of: Kind) -> Counter[str]:
 def _kind_and_words(declared: Feature | Target) -> tuple[Kind, tuple[str, str]]:
     match declared:
         case DateFeature():
-            return kind_beside_dates(declared.order), _NO_DATE
+            return text_kind_in_dates(declared.order), _NO_DATE
         case NumericFeature() | NumericTarget():
-            return kind_beside_numbers, _NO_NUMBER
+            return text_kind_in_numbers, _NO_NUMBER
         case CategoricalFeature():
-            return kind_beside_categories(declared.category_of), _NO_CATEGORY
-    return kind_beside_categories((*declared.classes, *(text for text, _ in declared.groups))), _NO_CATEGORY
+            return text_kind_in_categories(declared.category_of), _NO_CATEGORY
+    return text_kind_in_categories((*declared.classes, *(text for text, _ in declared.groups))), _NO_CATEGORY
 
 
 def encode_part(

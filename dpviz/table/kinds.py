@@ -98,14 +98,14 @@ _OF_DATES = [
 Kind = Callable[[str], str]
 
 
-def kind_beside_numbers(text: str) -> str:
+def text_kind_in_numbers(text: str) -> str:
     """What a clean text is that is no number."""
     if text.casefold().lstrip("+-−") in _INFINITE or (text and re.fullmatch(_NUMBER, text.casefold()) and _is_beyond(text)):
         return "a number beyond all that a computer holds"
     return _kind(_NUMBER_KINDS, text)
 
 
-def kind_beside_dates(order: str) -> Kind:
+def text_kind_in_dates(order: str) -> Kind:
     """Of a clean text that is no date in this order: what it is."""
 
     def kind(text: str) -> str:
@@ -116,7 +116,7 @@ def kind_beside_dates(order: str) -> Kind:
     return kind
 
 
-def kind_beside_categories(declared: Iterable[str]) -> Kind:
+def text_kind_in_categories(declared: Iterable[str]) -> Kind:
     """Of a clean text that is none of those declared: what it is, and which of them it resembles."""
     known = list(declared)
     folded, bare = {*map(str.casefold, known)}, {*map(_bare, known)} - {""}

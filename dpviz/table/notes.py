@@ -20,7 +20,7 @@ import numpy as np
 
 from dpviz.errors import ReadingWarning
 from dpviz.table.cells import IN_DOUBT, TRUTHS, UNREADABLE, Marks, canonical_number, date_of, number_of
-from dpviz.table.kinds import IN_OTHER_FORM, TWO_WAYS, UNIT, is_no_value, kind_beside_numbers
+from dpviz.table.kinds import IN_OTHER_FORM, TWO_WAYS, UNIT, is_no_value, text_kind_in_numbers
 
 if TYPE_CHECKING:
     from dpviz.table.columns import Column
@@ -210,7 +210,7 @@ def column_notes(column: Column, left_out: Sequence[int] = ()) -> Iterator[Note]
             )
         if len({mark for text in texts if text not in rest for mark in _MARK_OF_DATE.findall(text)}) > 1:
             yield Doubt("Dates are written with several marks, so perhaps in several orders: write all of them alike.")
-        if days_apart(texts, order):
+        if isolated_days(texts, order):
             what = "Days such as 9999-12-31 or 1900-01-01 are far from all others, and no proposed range holds them"
             yield Doubt(f"{what}: if they mean “missing”, list them as missing codes, else widen the range.")
         if rest:
@@ -218,10 +218,10 @@ def column_notes(column: Column, left_out: Sequence[int] = ()) -> Iterator[Note]
             yield Doubt(f"{what}: write all dates alike, or declare what they mean.", example=f"For example {rest[0]!r}.")
     elif others.any():
         some = texts[:_MOST_LOOKED_AT]
-        kind, count = Counter(map(kind_beside_numbers, some)).most_common(1)[0]
+        kind, count = Counter(map(text_kind_in_numbers, some)).most_common(1)[0]
         are_codes = kind == UNIT and (count <= _FEW_UNITS or len({text.lstrip(_OF_NUMBERS) for text in some}) > _MOST_UNITS)
         if kind in IN_OTHER_FORM and count * 2 > len(some) and not are_codes:
-            place = [kind_beside_numbers(text) == kind for text in some].index(True)
+            place = [text_kind_in_numbers(text) == kind for text in some].index(True)
             row = record_of(int((column.codes == place).argmax()), left_out)
             what = f"Most texts, first in row {row:,}, are of the kind “{kind}”, which is not read"
             yield Doubt(f"{what}: write 12.5, or a date as 2024-03-01.", _help_of([kind]))
@@ -248,7 +248,7 @@ def _mixed_notes(column: Column, example: tuple[str, ...], first: int) -> Iterat
         return
     kinds = Counter[str]()
     for text in islice(others, _MOST_LOOKED_AT):
-        kinds[kind_beside_numbers(text)] += others[text]
+        kinds[text_kind_in_numbers(text)] += others[text]
     what = "Holds numbers and text: a number only if such texts are missing codes."
     what = f"{what} They begin in row {first:,} and are: {_listed(kinds)}."
     quoted = f"For example {example[0]!r} and {example[1]!r}."
@@ -293,7 +293,7 @@ def _is_misread(text: str) -> bool:
 
 def _number_notes(name: str, distinct: np.ndarray, cells: np.ndarray) -> Iterator[Note]:
     """Of distinct numbers in order, and of the cells that hold them, NaN for others."""
-    apart = [*codes_apart(distinct)]
+    apart = [*isolated_codes(distinct)]
     for codes in apart:
         which = "Numbers of nines, eights or sevens, below 0, or at an end of what programs hold"
         what = f"{which}, are apart from all others, and no proposed range holds them"
@@ -381,7 +381,7 @@ def means_no_value(value: float) -> bool:
     return abs(value) in _ENDS or abs(value) >= _FILL or _SAME_DIGITS.fullmatch(canonical_number(value)) is not None
 
 
-def codes_apart(values: np.ndarray) -> Iterator[list[float]]:
+def isolated_codes(values: np.ndarray) -> Iterator[list[float]]:
     """Of distinct numbers in order: those at an end that `means_no_value`, such as 999 or 77, 88 and 99, and stand apart.
 
     They do where they are further from the other numbers than these are from one another, or the only ones below 0.
@@ -404,7 +404,7 @@ _NO_DAYS = frozenset(
 _NO_YEAR = re.compile("|".join(sorted({"9999", *(f"{day.year:04d}" for day in _NO_DAYS)})))
 
 
-def days_apart(texts: Sequence[str], order: str) -> frozenset[str]:
+def isolated_days(texts: Sequence[str], order: str) -> frozenset[str]:
     """Texts of days in the year 9999, and of others that stand for none, further from all others than these from one another."""
     found = {text: date_of(text, order) for text in filter(_NO_YEAR.search, texts)}
     apart = {text: day for text, day in found.items() if day is not None and (day in _NO_DAYS or day.year == date.max.year)}
@@ -443,7 +443,7 @@ def has_total(columns: Sequence[Column]) -> bool:
 def _without_codes(numbers: np.ndarray) -> np.ndarray:
     """The numbers that are given, but for those that may be codes for missing cells."""
     given = numbers[~np.isnan(numbers)]
-    return given[~np.isin(given, [*chain.from_iterable(codes_apart(np.unique(given)))])]
+    return given[~np.isin(given, [*chain.from_iterable(isolated_codes(np.unique(given)))])]
 
 
 def _is_sum(last: float, others: np.ndarray) -> bool:

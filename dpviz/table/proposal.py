@@ -17,7 +17,7 @@ from dpviz.errors import ParameterError, SchemaError
 from dpviz.table.cells import MOST_EXACT, TRUTHS, UNREADABLE, decimal_of, parse_numbers, shortest
 from dpviz.table.columns import Column
 from dpviz.table.dates import DateFeature
-from dpviz.table.notes import Doubt, codes_apart, days_apart, is_code, warn_of
+from dpviz.table.notes import Doubt, is_code, isolated_codes, isolated_days, warn_of
 from dpviz.table.raw import RawTable, table_of
 from dpviz.table.schema import (
     LEAST_WIDTH,
@@ -134,7 +134,7 @@ def _unfit(column: Column) -> str:
 
 
 def feature_for(column: Column) -> Feature:
-    """The feature that fits these cells; its range holds no numbers that may be codes for missing cells (`codes_apart`)."""
+    """The feature that fits these cells; its range holds no numbers that may be codes for missing cells (`isolated_codes`)."""
     if column.dates:
         return _date(column, *column.dates)
     is_coded = column.is_numeric and len(column.distinct_texts) <= MAX_CATEGORIES and any(map(is_code, column.distinct_texts))
@@ -150,13 +150,13 @@ def feature_for(column: Column) -> Feature:
 
 def _range(values: np.ndarray) -> tuple[float, float]:
     """The least and the greatest of distinct numbers, without those that may be codes for missing cells."""
-    kept = values[~np.isin(values, [*chain.from_iterable(codes_apart(values))])]
+    kept = values[~np.isin(values, [*chain.from_iterable(isolated_codes(values))])]
     return float(kept[0]), float(kept[-1])
 
 
 def _date(column: Column, order: str, others: tuple[str, ...]) -> DateFeature:
     """Days since the year of the first; the few texts that are no dates count as missing."""
-    apart = days_apart(column.distinct_texts, order)
+    apart = isolated_days(column.distinct_texts, order)
     texts = [text for text in column.distinct_texts if text not in apart]
     year = DateFeature(column.name, 1, 9999, part="year", order=order, missing_codes=others)
     first = int(np.nanmin(year.numbers(texts)))

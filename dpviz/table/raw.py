@@ -149,7 +149,7 @@ def table_of(rows: Any, names: Sequence[str] | None = None, *, by_record: bool =
     """
     load_for(rows)
     found = in_this_form(rows, names, by_record)
-    called = _as_asked(found.names, names)
+    called = _matched_names(found.names, names)
     if called == [*found.names]:
         return found
     columns = zip(found.columns, called, strict=True)
@@ -187,7 +187,7 @@ def _(rows: RawTable, names: Sequence[str] | None = None, by_record: bool = Fals
     return rows
 
 
-def _as_asked(found: Sequence[str], names: Sequence[str] | None) -> list[str]:
+def _matched_names(found: Sequence[str], names: Sequence[str] | None) -> list[str]:
     """Names of columns, as they are asked for where they differ in what nobody sees: composed accents, no-break blanks."""
     asked = {clean(name): name for name in names or () if name not in found}
     return [name if not asked or name in (names or ()) else asked.get(clean(name), name) for name in found]
@@ -195,7 +195,7 @@ def _as_asked(found: Sequence[str], names: Sequence[str] | None) -> list[str]:
 
 def _chosen(source: str, found: list[str], names: Sequence[str] | None) -> dict[str, int]:
     """Name -> place of the columns that are wanted; raises SchemaError for one that is missing, TableError for two of a name."""
-    found = _as_asked(found, names)
+    found = _matched_names(found, names)
     lacking = [name for name in names or () if name not in found]
     if lacking:
         raise _no_column(source, lacking[0], found)

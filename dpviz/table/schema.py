@@ -51,19 +51,19 @@ class Sourced:
 
     def to_dict(self) -> dict[str, Any]:
         """Its kind and fields, as the JSON document has them."""
-        return {"kind": self.kind} | {name: _plain(value) for name, value in self._said()}
+        return {"kind": self.kind} | {name: _plain(value) for name, value in self._set_fields()}
 
     @property
     def key(self) -> str:
         """All of it as one line, equal for equal columns. It holds what was read from the data: for digests and caches only."""
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._said())})"
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._set_fields())})"
 
     def __repr__(self) -> str:
         """Its fields; of those that were read from the data that they were, for their values are cells."""
-        said = ((name, _READ if name in self.read_from_data else repr(value)) for name, value in self._said())
+        said = ((name, _READ if name in self.read_from_data else repr(value)) for name, value in self._set_fields())
         return f"{type(self).__name__}({', '.join(f'{name}={value}' for name, value in said)})"
 
-    def _said(self) -> list[tuple[str, Any]]:
+    def _set_fields(self) -> list[tuple[str, Any]]:
         values = [(field.name, getattr(self, field.name)) for field in fields(self)]  # type: ignore[arg-type]
         return [(name, value) for name, value in values if value or name not in _LATER]
 

@@ -68,7 +68,7 @@ class ToldApart:
     event: Event
 
 
-def told_apart(
+def unique_names(
     name: str,
     smaller: EncodedDataset,
     larger: EncodedDataset,
@@ -434,7 +434,7 @@ def worst(name: str, strength: float) -> tuple[float, dict[str, float], float]:
         smaller = [kind for kind, times in counts.items() for _ in range(times)]
         for adding, part in product((True, False), range(case.parts)):
             pair = case.rows(smaller), case.rows([*smaller, row])
-            found = told_apart(case.learner, *pair, adding=adding, strength=strength, part=part, epsilon=1.0, **case.asked)
+            found = unique_names(case.learner, *pair, adding=adding, strength=strength, part=part, epsilon=1.0, **case.asked)
             rounds = [step.cost for _, step in walk(found.event) if isinstance(step.cost, GaussianRounds)]
             epsilon = guarantee(found.event).epsilon
             pure, spent = epsilon - sum(step.epsilon for step in rounds), max(spent, epsilon)
@@ -463,7 +463,7 @@ def test_a_person_with_several_rows_changes_what_was_asked_for_and_no_more(name:
         smaller = [kind for kind, times in counts.items() for _ in range(times)]
         pair = case.rows(smaller, rows), case.rows([*smaller, *[row] * rows], rows)
         for adding, part in product((True, False), range(case.parts)):
-            found = told_apart(case.learner, *pair, adding=adding, part=part, epsilon=asked, **case.asked)
+            found = unique_names(case.learner, *pair, adding=adding, part=part, epsilon=asked, **case.asked)
             rounds = [step.cost for _, step in walk(found.event) if isinstance(step.cost, GaussianRounds)]
             spent = guarantee(found.event, rows).epsilon
             assert spent <= asked
@@ -483,7 +483,7 @@ def test_what_a_learner_asks_next_follows_from_what_was_released(name: str, size
     rows = [(place % 2, place // 2 % 2, place % 2) for place in range(48)]
     for n_rows in sizes:
         pair = case.rows(rows[:n_rows]), case.rows(rows)
-        told_apart(case.learner, *pair, adding=True, epsilon=1.0, **case.asked)  # which compares the questions and the ledgers
+        unique_names(case.learner, *pair, adding=True, epsilon=1.0, **case.asked)  # which compares the questions and the ledgers
 
 
 @pytest.mark.slow
@@ -502,7 +502,7 @@ def test_a_target_outside_its_range_costs_no_more(name: str) -> None:
     case = CASES[name]
     rows = [(0, 0, 0)] * 8
     pair = case.rows(rows), case.rows([*rows, (1, 0, 40)])
-    found = told_apart(case.learner, *pair, adding=True, epsilon=1.0, **case.asked)
+    found = unique_names(case.learner, *pair, adding=True, epsilon=1.0, **case.asked)
     rounds = [step.cost for _, step in walk(found.event) if isinstance(step.cost, GaussianRounds)]
     assert found.log_ratio <= guarantee(found.event).epsilon - sum(step.epsilon for step in rounds) + 1e-9
     assert found.squares <= sum(step.rounds / step.noise_multiplier**2 for step in rounds) * (1 + 1e-9)

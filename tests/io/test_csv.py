@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from dpviz.errors import DpvizError, ReadingWarning, TableError
 from dpviz.io import csv as module
 from dpviz.io.answers import Answers, csv_parts
-from dpviz.io.csv import read_lines, told_apart
+from dpviz.io.csv import read_lines, unique_names
 from dpviz.io.csv_text import csv_text, frame_csv, harmless
 from dpviz.io.options import ReadOptions
 from dpviz.io.tables.read import read_table
@@ -136,7 +136,7 @@ def test_the_line_that_holds_the_declared_names_is_the_header(names: str, tmp_pa
 )
 def test_names_are_those_of_the_line_or_as_asked(text, how, names):
     assert read_table(text.encode(), **how).names == names
-    assert told_apart(["n"] * 16_384)[-1] == "n (16384)", "in time that grows with the header"
+    assert unique_names(["n"] * 16_384)[-1] == "n (16384)", "in time that grows with the header"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 import dpviz
 from dpviz.errors import ReadingWarning, SchemaError, TableError
 from dpviz.io.options import ReadOptions
-from dpviz.io.tables.read import read_asked
+from dpviz.io.tables.read import read_with_options
 from dpviz.table.notes import Doubt
 from dpviz.table.schema_json import schema_from_json
 
@@ -158,7 +158,7 @@ def test_a_quote_after_a_backslash_is_part_of_its_cell_also_where_rows_are_predi
     for line, cell in ESCAPED:
         data = "\n".join(["x,job,y", "2,plain,p", line, '3,"in quotes",p']).encode()
         for by_record in (False, True):
-            table = read_asked(data, ReadOptions("rows", by_record=by_record))
+            table = read_with_options(data, ReadOptions("rows", by_record=by_record))
             assert table.column("job").distinct_texts == ("plain", cell, "in quotes")
         is_escaped = any("backslash" in note for note in table.notes)
         assert is_escaped == (line[2:3] == '"' and '\\"' in line and not line.endswith('\\",n'))

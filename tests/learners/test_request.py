@@ -47,9 +47,9 @@ def test_a_request_is_its_values_however_they_were_given():
 def test_an_ordinary_tree_beside_it_has_as_many_levels_or_as_many_as_are_usual():
     few, many = (replace(SCHEMA, n_public=rows) for rows in (10, 10**9))
     asked = FitRequest.of("pf-tree")
-    assert [asked.depth_beside(schema) for schema in (few, many)] == [4, 8]
-    assert [asked.at(max_depth=most).depth_beside(few) for most in (3, 6)] == [3, 4]
-    assert [asked.at(max_depth=depth, depth=depth).depth_beside(few) for depth in (2, 7)] == [2, 7]
+    assert [asked.comparison_depth(schema) for schema in (few, many)] == [4, 8]
+    assert [asked.at(max_depth=most).comparison_depth(few) for most in (3, 6)] == [3, 4]
+    assert [asked.at(max_depth=depth, depth=depth).comparison_depth(few) for depth in (2, 7)] == [2, 7]
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def killed_at(step: int) -> Callable[[], None]:
     return lambda: None if next(left) else kill()
 
 
-def told_by(work: Callable[[], int]) -> int:
+def table_report(work: Callable[[], int]) -> int:
     """A number that a child finds out."""
     told, tell = os.pipe()
     assert in_child(lambda: os.write(tell, str(work()).encode()) and 0) == 0
@@ -87,7 +87,7 @@ def killed(work: Callable[[], Any], temporary: Path, kills: int) -> dict[str, in
         work()
         return 0
 
-    events, facts = told_by(lambda: sum(counting(work, None))), {"kills": 0, "files": 0, "folders": 0}
+    events, facts = table_report(lambda: sum(counting(work, None))), {"kills": 0, "files": 0, "folders": 0}
     for number in range(kills):
         code = in_child(lambda number=number: at(1 + events * number // kills))
         left = [path.is_dir() for path in temporary.rglob("*")]
@@ -152,7 +152,7 @@ def in_postgresql(address: str) -> None:
 
     count(address)  # everything is imported and warm
     taken = list[None]()
-    print(told_by(lambda: counted(lambda: stepping(lambda: taken.append(None))) or len(taken)), flush=True)
+    print(table_report(lambda: counted(lambda: stepping(lambda: taken.append(None))) or len(taken)), flush=True)
     for step in map(int, sys.stdin):
         begin = (lambda step=step: stepping(killed_at(step))) if step else kill_while_it_waits
         print(in_child(lambda begin=begin: counted(begin)), flush=True)

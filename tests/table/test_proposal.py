@@ -15,7 +15,7 @@ from dpviz.io.tables.read import read_table
 from dpviz.table.column_draft import of_column
 from dpviz.table.dates import DateFeature
 from dpviz.table.encode import encode
-from dpviz.table.notes import days_apart
+from dpviz.table.notes import isolated_days
 from dpviz.table.proposal import in_order, left_out, propose_schema
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget
 from tests.support.outcomes import doubts_of
@@ -468,9 +468,9 @@ def test_days_among_others_of_their_time_are_days():
 def test_texts_of_days_that_stand_for_none_are_told_in_every_order():
     days = [f"{day:02d}.{month:02d}.2024" for month in (1, 2, 3) for day in range(1, 21)]
     none = ["31.12.9999", "1900-01-01", "9999-01-01 00:00:00"]
-    assert days_apart([*days, *none, "9999", "01.01.1970x", "later"], "dmy") == set(none)
+    assert isolated_days([*days, *none, "9999", "01.01.1970x", "later"], "dmy") == set(none)
     for texts in (days, [*days[:2], *none], [*days, "30.12.2023"], ["9999-12-31", "9999-12-30"], []):
-        assert days_apart(texts, "dmy") == set()
+        assert isolated_days(texts, "dmy") == set()
 
 
 def test_letters_that_are_lost_make_no_category():

@@ -16,7 +16,7 @@ from dpviz.errors import ReadingWarning
 from dpviz.table.cells import UNREADABLE, number_of
 from dpviz.table.dates import DateFeature
 from dpviz.table.encode import encode_new, encode_part
-from dpviz.table.kinds import kind_beside_categories, kind_beside_dates, kind_beside_numbers
+from dpviz.table.kinds import text_kind_in_categories, text_kind_in_dates, text_kind_in_numbers
 from dpviz.table.notes import Interface, Unread, said
 from dpviz.table.raw import table_of
 from tests.support.examples import examples
@@ -65,9 +65,9 @@ DECLARED = ("yes", "no", "internal medicine", "042", "1.50")
 
 def test_every_text_has_its_kind_and_no_number_has_one_beside_numbers():
     for kinds, kind_of in [
-        (BESIDE_NUMBERS, kind_beside_numbers),
-        (BESIDE_DATES, kind_beside_dates("ymd")),
-        (BESIDE_CATEGORIES, kind_beside_categories(DECLARED)),
+        (BESIDE_NUMBERS, text_kind_in_numbers),
+        (BESIDE_DATES, text_kind_in_dates("ymd")),
+        (BESIDE_CATEGORIES, text_kind_in_categories(DECLARED)),
     ]:
         every = [(word, text) for word, texts in kinds.items() for text in texts.split("|")]
         assert {text: kind_of(text) for word, text in every if word not in kind_of(text)} == {}
@@ -78,7 +78,7 @@ def test_every_text_has_its_kind_and_no_number_has_one_beside_numbers():
 @examples(200)
 @given(st.text(st.sampled_from("0123456789.,-+<>%$€()/ :'\"eEkgnaJFM\ufffd§x²"), max_size=14))
 def test_any_text_has_a_kind_that_quotes_nothing_of_it(text):
-    for kind_of in (kind_beside_numbers, kind_beside_dates("dmy"), kind_beside_categories(DECLARED)):
+    for kind_of in (text_kind_in_numbers, text_kind_in_dates("dmy"), text_kind_in_categories(DECLARED)):
         kind = kind_of(text)
         assert kind
         assert len(text.strip()) < 3 or text not in kind

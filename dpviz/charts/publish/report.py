@@ -17,9 +17,9 @@ from dpviz.accounting.claim import Disclosure
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.charts.publish.test_result import (
     WIDE,
-    beside_always,
     group_rows,
     is_better_than_always,
+    majority_comparison,
     percent_with_interval,
     result_sentences,
 )
@@ -64,7 +64,7 @@ def report_html(source: ExportInput, signed: Signed | None = None) -> str:
     how_sure = ["Nothing is known about how good this model is: it holds no private test result."]
     if sentences:
         how_sure = [f"{sentences[0]} In brackets: {CONFIDENCE:.0%} intervals.", *sentences[1:_MOST_SENTENCES]]
-    worth = "" if test is None else beside_always(test)
+    worth = "" if test is None else majority_comparison(test)
     if test is not None and worth:  # in the colour of a warning where no test shows that it is better than always one class
         worth = f'<p class="worth{"" if is_better_than_always(test) else " open"}">{text(worth)}</p>'
     plain_bound = text(verdict.plain_bound) if verdict.plain_bound else ""

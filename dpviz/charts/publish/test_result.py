@@ -70,7 +70,7 @@ def is_better_than_always(report: TestReport) -> bool:
     return report.gain.low > 0
 
 
-def beside_always(report: TestReport) -> str:
+def majority_comparison(report: TestReport) -> str:
     """What accuracy stands beside: what always saying one class reaches, and how many rows of each class are found."""
     if isinstance(report, NumberReport):
         return "" if is_better_than_always(report) else "No better than always the mean, as far as the test can tell."
@@ -222,7 +222,7 @@ def _tested(result: FitResult) -> list[tuple[str, str]]:
     if report is None:
         return []
     names_cells = "classes" in result.schema.target.read_from_data
-    comparison = "" if names_cells else beside_always(report)
+    comparison = "" if names_cells else majority_comparison(report)
     return [("Test", accuracy_sentence(report)), *([("Compared", comparison)] if comparison else [])]
 
 

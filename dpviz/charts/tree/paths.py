@@ -75,7 +75,7 @@ class PathSteps:
                 found = path_step(request, train, self.test, role=self.role)
             except DpvizError as problem:
                 return problem.with_traceback(None)
-            return self._drawn(value, found, lines(request.depth_beside(train.schema)), draws)
+            return self._drawn(value, found, lines(request.comparison_depth(train.schema)), draws)
 
         return [made(*one) for one in wanted]
 

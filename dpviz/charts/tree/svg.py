@@ -340,7 +340,7 @@ def _texts(drawing: _Drawing, placed: Placed, mark: str) -> Iterator[str]:
             yield _rect("track", start, y, width, 2.5, 1)
             yield _rect("share", start, y, share * width, 2.5, 1)
             yield _rect("band", start + low * width, y - 1.25, (high - low) * width, 5, 1.5)
-        yield from _said(drawing, placed, leaf, left, right)
+        yield from _leaf_text(drawing, placed, leaf, left, right)
 
 
 def _bar(drawing: _Drawing, placed: Placed) -> tuple[float, float, float] | None:
@@ -348,7 +348,7 @@ def _bar(drawing: _Drawing, placed: Placed) -> tuple[float, float, float] | None
     return None if placed.path in drawing.unreachable else drawing.notes.probabilities.get(placed.path)
 
 
-def _said(drawing: _Drawing, placed: Placed, leaf: End, left: float, right: float) -> Iterator[str]:
+def _leaf_text(drawing: _Drawing, placed: Placed, leaf: End, left: float, right: float) -> Iterator[str]:
     """The letter of a class or the gauge of a number, and what the leaf predicts, with its probability where it is known."""
     middle = placed.y + placed.height / 2
     top, bar = middle - SWATCH / 2, _bar(drawing, placed)

@@ -121,7 +121,7 @@ def audit_outputs(
     # a file may be sorted: which half chooses and which one tests is drawn
     mixed = [[side[at] for at in generator(seed).permutation(len(side))[:n]] for seed, side in enumerate(tables)]
     half = n // 2
-    _tell_apart(mixed[0], mixed[1], half)
+    _discretise(mixed[0], mixed[1], half)
     event, outcomes, likelier_on, way = _choose(mixed[0][:half], mixed[1][:half], beta, delta)
     hits = [sum(one[event] in outcomes for one in side[half:]) for side in mixed]
     n_tested, how = n - half, {"beta": beta, "delta": delta}
@@ -157,7 +157,7 @@ def _hashable(value: Any) -> Hashable:
     return json.dumps(value, sort_keys=True) if isinstance(value, (dict, list)) else value
 
 
-def _tell_apart(first: list[Shown], second: list[Shown], half: int) -> None:
+def _discretise(first: list[Shown], second: list[Shown], half: int) -> None:
     """Numbers with few values stay as they are, with many they become cells; NaN and infinities become texts."""
     for name in first[0]:
         values = [one[name] for one in (*first, *second)]

@@ -18,7 +18,7 @@ import numpy as np
 from dpviz.errors import UnsupportedError
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.packed_forest import PackedForest, PackedTrees
-from dpviz.models.tree import Branch, End, Forest, Rule, ThresholdRule, Tree, as_tree, said_by
+from dpviz.models.tree import Branch, End, Forest, Rule, ThresholdRule, Tree, as_tree, prediction_of
 from dpviz.models.tree import Leaf as ClassLeaf
 from dpviz.models.tree import Node as ModelNode
 from dpviz.table.cells import Declared
@@ -203,7 +203,7 @@ def function_of(model: Any) -> Function:
     tree, schema = as_tree(model), model.schema
     if tree is not None:
         has_shares = all(isinstance(leaf, ClassLeaf) and leaf.shares is not None for leaf in tree.leaves)
-        node = _node_of(tree, lambda leaf: Leaf((float(said_by(leaf)),), leaf))
+        node = _node_of(tree, lambda leaf: Leaf((float(prediction_of(leaf)),), leaf))
         return Function(schema, (node,), "one", probabilities="leaf" if has_shares else "none")
     if not isinstance(model, Forest | PackedForest | BoostedTrees):
         raise UnsupportedError(f"A model of kind {model.kind!r} is no tree.", remedy="Export it as JSON.")
@@ -223,7 +223,7 @@ def function_of(model: Any) -> Function:
 
 def _added(place: int, n_sums: int, leaf: End) -> Leaf:
     """What a leaf of a boosted model adds to each sum."""
-    return Leaf(tuple(float(said_by(leaf)) if place == k else 0.0 for k in range(n_sums)))
+    return Leaf(tuple(float(prediction_of(leaf)) if place == k else 0.0 for k in range(n_sums)))
 
 
 def _vote(n_classes: int, adds_counts: bool, leaf: End) -> Leaf:

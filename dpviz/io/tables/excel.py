@@ -14,7 +14,7 @@ from itertools import chain, count, islice
 from typing import IO, Any
 
 from dpviz.errors import TableError
-from dpviz.io.csv import MOST_ABOVE, check_header, checked_names, doubts_of_names, told_apart
+from dpviz.io.csv import MOST_ABOVE, check_header, checked_names, doubts_of_names, unique_names
 from dpviz.io.limits import require_bytes
 from dpviz.io.options import ReadOptions, redact_errors
 from dpviz.io.tables.arrow import Facts
@@ -177,4 +177,4 @@ def _header(rows: Iterator[Row], options: ReadOptions) -> tuple[list[str], Itera
     if not names:
         raise TableError("empty", "The sheet is empty.", remedy="Choose a sheet with one row of column names and then the data.")
     check_header(names)
-    return told_apart(names) if options.rename else names, chain(some[place + 1 :], rows)
+    return unique_names(names) if options.rename else names, chain(some[place + 1 :], rows)

@@ -84,14 +84,14 @@ def read_table(
     """
     given = None if names is None else tuple(names)
     about = (given, delimiter, encoding, sheet, rename_duplicates, watched(progress, stop))
-    return read_asked(source, ReadOptions(name_of(source, name), max_bytes, max_rows, max_columns, *about))
+    return read_with_options(source, ReadOptions(name_of(source, name), max_bytes, max_rows, max_columns, *about))
 
 
 #: The name by which people look for it.
 read_csv = read_table
 
 
-def read_asked(source: Source, asked: ReadOptions) -> RawTable:
+def read_with_options(source: Source, asked: ReadOptions) -> RawTable:
     """As `read_table`."""
     if isinstance(source, str) and (scheme := source.partition("://")[0]) != source and scheme.isalnum():
         what = f"{scheme}:// is the address of a place, not the path of a file."
@@ -122,7 +122,7 @@ def read_asked(source: Source, asked: ReadOptions) -> RawTable:
 def _read_rows(rows: Source, names: Sequence[str] | None = None, by_record: bool = False) -> RawTable:
     """Rows of a file that holds its column names."""
     wanted = None if names is None else tuple(names)
-    return read_asked(rows, ReadOptions(name_of(rows, None), wanted=wanted, by_record=by_record))
+    return read_with_options(rows, ReadOptions(name_of(rows, None), wanted=wanted, by_record=by_record))
 
 
 def has_header_line(file_name: str) -> bool:

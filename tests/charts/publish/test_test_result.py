@@ -10,10 +10,10 @@ import dpviz
 from dpviz.charts.publish.report import report_html
 from dpviz.charts.publish.test_result import (
     accuracy_sentence,
-    beside_always,
     group_rows,
     group_sentences,
     is_better_than_always,
+    majority_comparison,
     percent_with_interval,
     result_sentences,
 )
@@ -42,7 +42,7 @@ def test_every_figure_is_said_with_its_interval_as_reviewed(learner):
     if learner == "classes":
         both = replace(REPORT, counted=((60, 20), (10, 30)))
         said = [line for report in (REPORT, RARE, NOTHING_KNOWN, LABELS, both) for line in ("", *result_sentences(report, ROW))]
-        said += [accuracy_sentence(REPORT), accuracy_sentence(RARE), *map(beside_always, (REPORT, RARE, NOTHING_KNOWN))]
+        said += [accuracy_sentence(REPORT), accuracy_sentence(RARE), *map(majority_comparison, (REPORT, RARE, NOTHING_KNOWN))]
     else:
         asked = ((8000, 1e6), (200, 1e-3))
         fits = [dpviz.fit("pf-tree", rows(schema_of_numbers(), n), epsilon=e, depth=2, seed=1) for n, e in asked]

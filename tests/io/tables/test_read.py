@@ -23,7 +23,7 @@ import dpviz
 from dpviz.errors import DpvizError, SchemaError, TableError
 from dpviz.io.options import ReadOptions
 from dpviz.io.tables.arrow import batch_as_bytes
-from dpviz.io.tables.read import has_header_line, read_asked, read_table
+from dpviz.io.tables.read import has_header_line, read_table, read_with_options
 from dpviz.progress import watched
 from dpviz.rows.files import batches_of
 from dpviz.table.notes import Doubt
@@ -332,7 +332,7 @@ def test_moments_as_older_programs_write_them_into_parquet_are_of_their_own_year
     (piece,) = batches_of(path, ReadOptions("t", wanted=("d", "y"))).read(watched(None, None))
     for table in (read_table(path), piece, read_table(feather_bytes_of(rows))):
         assert table.column("d").cells() == ["9999-12-31", "2024-01-02T03:00:00", "0001-01-01", None]
-    keys = read_asked(path, ReadOptions("t", key="d")).key
+    keys = read_with_options(path, ReadOptions("t", key="d")).key
     assert (keys.type, keys.to_pylist()) == (pa.timestamp("us"), days)
 
 
@@ -346,7 +346,7 @@ def test_uuids_and_json_are_texts_and_a_type_of_a_library_is_left_out(bytes_of):
         columns["j"] = pa.ExtensionArray.from_storage(pa.json_(), columns["j"])
     columns["p"] = pa.array(pd.period_range("2024-01", periods=3, freq="M"))
     table = pa.table(columns)
-    found = read_asked(bytes_of(table), ReadOptions("t", key="u"))
+    found = read_with_options(bytes_of(table), ReadOptions("t", key="u"))
     assert found.key.to_pylist() == [one and str(one) for one in some]
     for read in (found, table_of(table)):
         assert read.notes == ("Left out columns of lists, records or types of a library: 'p'.",)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from dpviz.models.tree import Branch, Node, Tree, said_by
+from dpviz.models.tree import Branch, Node, Tree, prediction_of
 from dpviz.table.dataset import EncodedDataset
 from tests.support.oracles import counts
 
@@ -14,7 +14,7 @@ def predict_row(node: Node, data: EncodedDataset, row: int) -> float:
     while isinstance(node, Branch):
         value = data.columns[node.rule.feature][row]
         node = node.left if counts.goes_left(node.rule, value) else node.right
-    return said_by(node)
+    return prediction_of(node)
 
 
 def predict(tree: Tree, data: EncodedDataset) -> list[float]:
