@@ -12,7 +12,6 @@ import pytest
 import streamlit as st
 
 import dpviz
-from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.app import publish as page_state
 from dpviz.app.expected import SLOT
 from dpviz.app.state import Loaded
@@ -42,6 +41,7 @@ from tests.support.pages import (
     shown,
     texts,
 )
+from tests.support.release_rows import start
 from tests.support.tables import schema_of, table
 
 NAME = "clinic 2024"
@@ -289,8 +289,7 @@ def test_what_hinders_a_release_is_said_with_what_to_do_and_nothing_is_spent(reg
         register.declare(NAME, epsilon_cap=1.0, unit="one patient")
         register.assign(loaded.data.fingerprint, NAME)
     if why == "interrupted":
-        how = {"learner": "pf-tree", "settings": {}, "loss": PrivacyLoss(0.25), "file": Path("/nowhere/x.json")}
-        register.start(NAME, token="t", fingerprint=loaded.data.fingerprint, **how)
+        start(register, epsilon=0.25, name=NAME, fingerprint=loaded.data.fingerprint)
     elif why == "a learner without a guarantee":
         learner = "PrivaTree (corrected)"
     test = opened("publish", DataRole.PRIVATE, schema=schema, learner=learner)

@@ -7,12 +7,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpviz
-from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import UnsupportedError
 from dpviz.release import files
 from dpviz.table.role import DataRole
 from tests.support.pages import PAGES, in_use, said_in_boxes, shown, texts, unfolded, whole_app
-from tests.support.release_rows import OF_PATIENTS, publish, requested, small_rows
+from tests.support.release_rows import OF_PATIENTS, publish, requested, small_rows, start
 
 NAME = "clinic <2024>"
 OF_THREE = small_rows(schema=OF_PATIENTS)
@@ -24,8 +23,7 @@ def kept(register):
     register.declare(NAME, epsilon_cap=1.0, unit="one patient", rows_per_unit=3)
     register.assign("f", NAME)
     for token, epsilon in (("a", 0.25), ("b", 0.5)):
-        how = {"learner": "pf-tree", "settings": {}, "loss": PrivacyLoss(epsilon), "file": Path("/nowhere/x.json")}
-        register.start(NAME, token=token, fingerprint="f", **how)
+        start(register, token, epsilon, name=NAME, fingerprint="f")
     register.change_caps(NAME, epsilon_cap=1.5, reason="a second study", made_by="the officer")
     register.note_use("f", what="tree", learner="pf-tree", settings={}, times=7)
     return register

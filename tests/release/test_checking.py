@@ -13,7 +13,7 @@ from dpviz.release import register as module
 from dpviz.release.check import findings, reference_in, resume
 from dpviz.release.register import Register
 from tests.support.register_files import changed, copied, put_back
-from tests.support.release_rows import publish, requested, small_rows
+from tests.support.release_rows import publish, requested, small_rows, start
 
 DECIDED = {"reason": "the disk broke", "made_by": "the data protection officer"}
 
@@ -26,11 +26,6 @@ def register(tmp_path):
     publish(found, small_rows(), requested(0.25))
     found.note_use(small_rows().fingerprint, what="tree", learner="pf-tree", settings={})
     return found
-
-
-def start(register, token, epsilon=0.1):
-    how = {"learner": "pf-tree", "settings": {}, "loss": PrivacyLoss(epsilon), "file": Path("/nowhere/x.json")}
-    return register.start("rows", token=token, fingerprint=small_rows().fingerprint, **how)
 
 
 CHANGES = {

@@ -7,7 +7,7 @@ import math
 import sqlite3
 from contextlib import closing
 from fractions import Fraction
-from pathlib import Path
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -24,7 +24,9 @@ from dpviz.release.records import Balance, DataSet, ReleaseRecord, State, total
 from dpviz.release.register import Register
 from dpviz.table.role import DataRole
 from tests.support.release_rows import OF_PATIENTS, publish, requested, small_rows
+from tests.support.release_rows import start as begin
 
+start = partial(begin, name="patients", fingerprint="f1")
 DECIDED = {"reason": "a second study", "made_by": "the data protection officer"}
 
 
@@ -34,11 +36,6 @@ def register(tmp_path):
     found.declare("patients", epsilon_cap=1.0, unit="one patient")
     found.assign("f1", "patients")
     return found
-
-
-def start(register, token="t1", epsilon=0.1, delta=0.0):
-    about = {"token": token, "fingerprint": "f1", "learner": "pf-tree", "settings": {}, "file": Path("/nowhere/x.json")}
-    return register.start("patients", loss=PrivacyLoss(epsilon, delta), **about)
 
 
 def test_a_new_register_holds_what_was_declared_for_its_owners_eyes(register):

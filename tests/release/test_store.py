@@ -19,7 +19,7 @@ from dpviz.release.check import Place, composed, findings, matched, reference_in
 from dpviz.release.files import key_path, make_key, read_key
 from dpviz.release.register import Register
 from tests.support.register_files import CAPS_5, LOOK_5, LOSSES_5, changed, of_version
-from tests.support.release_rows import OF_PATIENTS, publish, requested, small_rows
+from tests.support.release_rows import OF_PATIENTS, publish, requested, small_rows, start
 
 
 def refused(path):
@@ -185,10 +185,9 @@ def test_a_register_of_the_first_version_opens_with_all_it_has_spent_and_without
     held = [path.name for path in tmp_path.iterdir() if path.is_file()]
     assert "releases.db" in held
     assert not [name for name in held if plain.encode() in (tmp_path / name).read_bytes()]
-    asked = {"fingerprint": plain, "learner": "pf-tree", "settings": {}, "file": Path("new.json")}
     with pytest.raises(RefusedRelease, match=r"epsilon = 0\.25 is left of the cap"):
-        register.start("clinic", token="new", loss=PrivacyLoss(0.3), **asked)
-    assert register.start("clinic", token="new", loss=PrivacyLoss(0.25), **asked).number == 5
+        start(register, "new", 0.3, name="clinic", fingerprint=plain)
+    assert start(register, "new", 0.25, name="clinic", fingerprint=plain).number == 5
     assert findings(register) == ()
 
 
@@ -230,8 +229,7 @@ def test_a_register_with_a_chain_keeps_what_it_holds_and_gets_a_counter(tmp_path
     assert matched(register, file.read_bytes()).place is Place.AS_RELEASED
     assert not (tmp_path / "releases.db.head").exists()
     assert read_key(register.path)[1] == 13
-    loss, about = PrivacyLoss(2.25), {"learner": "pf-tree", "settings": {}, "file": Path("x.json")}
-    assert register.start("survey", token="new", fingerprint=small_rows().identity, loss=loss, **about).number == 2
+    assert start(register, "new", 2.25, name="survey").number == 2
     assert findings(register, files=[file]) == ()
     with closing(sqlite3.connect(register.path)) as other:
         assert not other.execute("SELECT name FROM sqlite_master WHERE name = 'entry' OR name LIKE '%is_an_entry'").fetchall()
@@ -255,9 +253,8 @@ def test_a_register_of_the_fourth_version_keeps_all_it_has(tmp_path):
     register.declare("rows", epsilon_cap=1)
     register.assign(small_rows().identity, "rows")
     release, target = publish(register, small_rows(), requested(0.25)), tmp_path / "late.json"
-    how = {"learner": "pf-tree", "settings": {}, "fingerprint": small_rows().identity, "loss": PrivacyLoss(0.25)}
     for token, path in (("late", target), ("lost", tmp_path / "lost.json")):
-        register.start("rows", token=token, file=path, **how)
+        start(register, token, 0.25, file=path)
         register.keep_text(token, "whole")
     before, counter = register.releases(), read_key(register.path)[1]
     with closing(sqlite3.connect(register.path)) as old:
@@ -323,12 +320,11 @@ def test_what_was_spent_up_to_the_cap_stays_spent(tmp_path):
     register = of_version(5, tmp_path)
     loss, cap = LOSSES_5[1], PrivacyLoss(2.0, sum(loss.delta for loss in LOSSES_5))
     changed(register, f"UPDATE data_set SET epsilon_cap = 2.0, delta_cap = {cap.delta!r} WHERE name = 'patients'")
-    asked = {"fingerprint": "table0", "learner": "pf-tree", "settings": {}, "file": Path("new.json")}
     assert register.balance("patients").left.delta == 0.0
     now = "(SELECT epsilon_cap, delta_cap FROM data_set WHERE name = 'patients')"
     changed(register, f"UPDATE cap_change SET (epsilon_cap, delta_cap) = {now} WHERE data_set = 'patients'")
     with pytest.raises(RefusedRelease, match="is left of the cap"):
-        register.start("patients", token="new", loss=PrivacyLoss(0.1, loss.delta / 1e6), **asked)
+        start(register, "new", 0.1, loss.delta / 1e6, name="patients", fingerprint="table0")
 
 
 @pytest.mark.parametrize(
@@ -349,11 +345,10 @@ def test_what_was_changed_before_is_still_found(tmp_path, statement, said):
 def test_a_register_that_is_said_to_be_older_than_it_is_hides_no_change(tmp_path, version):
     register = Register(tmp_path / "releases.db")
     register.declare("rows", epsilon_cap=3.0)
-    about = {"fingerprint": "table", "learner": "pf-tree", "settings": {}, "file": Path("x.json")}
-    register.start("rows", token="first", loss=PrivacyLoss(2.0), add_rows=True, **about)
+    start(register, "first", 2.0, add_rows=True)
     changed(register, "UPDATE release SET epsilon = 0.01", f"PRAGMA user_version = {version}")
     with pytest.raises(RegisterError) as problem:
-        register.start("rows", token="more", loss=PrivacyLoss(1.5), **about)
+        start(register, "more", 1.5)
     assert problem.value.code == ("damaged" if version < 4 else "changed")
 
 

@@ -12,6 +12,7 @@ from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.release.migration import digest
 from dpviz.release.register import Register
 from tests.support.paths import ROOT
+from tests.support.release_rows import start
 
 #: Of the register of version 3: its key, and the latest head of its chain.
 KEY, HEAD = (
@@ -63,9 +64,9 @@ def _of_version_5() -> dict[str, bytes]:
             register.change_caps("patients", epsilon_cap=cap.epsilon, delta_cap=cap.delta, **why)
         for number, loss in enumerate((*LOSSES_5, PrivacyLoss(0.4))):
             settings = {"epsilon": loss.epsilon, "max_depth": 4} | ({"delta": loss.delta} if loss.delta else {})
-            about = {"fingerprint": f"table{number}", "learner": "pf-tree", "settings": settings, "file": Path(f"x{number}.json")}
+            about = {"fingerprint": f"table{number}", "settings": settings, "file": Path(f"x{number}.json"), "add_rows": True}
             name = "patients" if number < len(LOSSES_5) else "rows"
-            register.start(name, token=f"token{number}", loss=loss, add_rows=True, **about)
+            start(register, f"token{number}", loss.epsilon, loss.delta, name=name, **about)
         register.note_use("table0", what="tree", learner="pf-tree", settings={"epsilon": LOOK_5.epsilon, "max_depth": 4})
         register.note_use("stranger", what="tree", learner="pf-tree", settings={"epsilon": LOOK_5.epsilon})
         with closing(sqlite3.connect(register.path)) as other:

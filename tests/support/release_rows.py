@@ -1,9 +1,11 @@
 """Small rows for releases: real enough to train on, quick enough to do it a hundred times."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
+from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.learners import FitRequest
 from dpviz.release.records import ReleaseRecord
 from dpviz.release.register import Register
@@ -33,6 +35,14 @@ def small_numbers() -> EncodedDataset:
 def requested(epsilon: float = 0.1, learner: str = "pf-tree", **more) -> FitRequest:
     """A tree of one level."""
     return FitRequest.of(learner, epsilon=epsilon, max_depth=1, depth=1, **more)
+
+
+def start(
+    register: Register, token: str = "t1", epsilon: float = 0.1, delta: float = 0.0, *, name="rows", **more
+) -> ReleaseRecord:
+    """A release that is paid for and not finished, of small rows unless told."""
+    how = {"fingerprint": small_rows().identity, "learner": "pf-tree", "settings": {}, "file": Path("/nowhere/x.json")} | more
+    return register.start(name, token=token, loss=PrivacyLoss(epsilon, delta), **how)
 
 
 def publish(register: Register, rows, request: FitRequest, **more) -> ReleaseRecord:
