@@ -34,7 +34,7 @@ pytestmark = pytest.mark.browser
 
 #: Pixels of a screen that is 900 high.
 TWO_SCREENS = 1800
-PAGES = ("", "data", "budget", "compare", "robustness", "plan", "audit", "learn", "epsilon", "publish", "register")
+PAGES = ("", "data", "compare", "robustness", "plan", "audit", "learn", "epsilon", "publish", "register")
 
 
 @pytest.fixture
