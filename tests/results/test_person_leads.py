@@ -105,9 +105,10 @@ def test_the_page_about_a_tree_leads_with_the_patient(monkeypatch, tmp_path, agr
 @pytest.mark.slow
 def test_publish_and_register_lead_with_the_patient(monkeypatch, tmp_path):
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
-    book = Register()
+    book, rows = Register(), of_patients(DataRole.PRIVATE)
+    asked = opened("publish", DataRole.PRIVATE, rows=rows).number_input
+    assert "Cap on ε (add/remove one person, up to 3 rows)" in [box.label for box in asked]
     book.declare(NAME, epsilon_cap=15.0, unit="one patient", rows_per_unit=3)
-    rows = of_patients(DataRole.PRIVATE)
     book.assign(rows.data.identity, NAME)
     test = opened("publish", DataRole.PRIVATE, rows=rows, epsilon="3")
     leads(shown(test))
