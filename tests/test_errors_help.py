@@ -58,11 +58,10 @@ def test_an_automatic_delta_is_automatic_also_when_a_result_is_read_back(tmp_pat
 @pytest.mark.parametrize(
     ("learner", "asked", "says"),
     [
-        ("pf-tree", {"delta": 1e-6}, "delta has no effect"),
         ("pf-tree", {"depth": 2, "level_shares": (1, 2)}, "level_shares has no effect: its 2 levels are chosen together"),
         ("s-gbdt", {"max_depth": 8}, "max_depth = 8 has no effect: 's-gbdt' takes . levels at most by its rule. depth=8 fixes"),
     ],
-    ids=["delta", "level_shares", "max_depth"],
+    ids=["level_shares", "max_depth"],
 )
 def test_what_has_no_effect_says_so(learner, asked, says):
     with pytest.warns(SettingWarning, match=says):

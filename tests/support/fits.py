@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 import dpviz
+from dpviz.accounting.events import GaussianRounds, walk
 from dpviz.results.result import FitResult
 from dpviz.table.dataset import EncodedDataset
 from tests.support.tables import schema_of, table
@@ -33,3 +34,9 @@ def fit(name: str, data: EncodedDataset, **asked: Any) -> FitResult:
 def fitted(name: str, kind: str = "mixed", n_classes: int = 2, n_rows: int = 120, **asked: Any) -> FitResult:
     """The same on rows of `schema_of(kind, n_classes)`: one result for all who only read it."""
     return fit(name, table(schema_of(kind, n_classes), n_rows), **asked)
+
+
+def rounds_of(result: FitResult) -> GaussianRounds:
+    """The one step of a fit that is rounds of Gaussian noise."""
+    (cost,) = (step.cost for _, step in walk(result.ledger.event) if isinstance(step.cost, GaussianRounds))
+    return cost

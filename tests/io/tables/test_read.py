@@ -59,9 +59,7 @@ def workbook(*rows, **sheets) -> bytes:
 
 
 def parquet_of(**columns) -> bytes:
-    file = io.BytesIO()
-    parquet.write_table(pa.table(columns), file)
-    return file.getvalue()
+    return parquet_bytes_of(pa.table(columns))
 
 
 def said_about(content: bytes) -> str:

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import dpviz
-from dpviz.accounting.events import GaussianRounds, walk
 from dpviz.accounting.gaussian import noise_multiplier
 from dpviz.evaluation.metrics import measured_probabilities
 from dpviz.learners.native.s_gbdt import DELTA, Params, histogram_rounds, plan, recipe, start_share, tree_shape
@@ -19,6 +18,7 @@ from dpviz.table.schema import NumericFeature, NumericTarget, Schema
 from dpviz.training.boosting.loss import loss_of
 from dpviz.training.params import Settings
 from tests.support.documents import FOLDER, rows
+from tests.support.fits import rounds_of
 from tests.support.prices import NUMBER, classes, prices
 from tests.support.tables import schema_of
 
@@ -27,11 +27,6 @@ GOLDEN = FOLDER / "s-gbdt.json"
 
 def fit(data: EncodedDataset, epsilon: float = 1.0, seed: int = 3, **asked):
     return dpviz.fit("s-gbdt", data, epsilon=epsilon, seed=seed, **asked)
-
-
-def rounds_of(result) -> GaussianRounds:
-    (cost,) = (step.cost for _, step in walk(result.ledger.event) if isinstance(step.cost, GaussianRounds))
-    return cost
 
 
 # --- that it learns

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import dpviz
-from dpviz.accounting.events import GaussianRounds, walk
 from dpviz.training.boosting.loss import SquaredLoss
 from dpviz.training.boosting.rounds import Recipe, leaf_values
+from tests.support.fits import rounds_of
 from tests.support.numbers import rows, schema_of_numbers
 from tests.support.prices import classes, prices
 
@@ -47,11 +47,6 @@ NAME = "s-gbdt-published"
 def recipe(**given) -> Recipe:
     usual = {"rounds": 4, "noise_multiplier": 2.0, "learning_rate": 0.5, "clip": 0.3, "sampling": 1.0, "support_share": 0.1}
     return Recipe(**(usual | {"spread": 0.1, "least_support": 5.0, "bounded": True} | given))
-
-
-def rounds_of(result) -> GaussianRounds:
-    (cost,) = (step.cost for _, step in walk(result.ledger.event) if isinstance(step.cost, GaussianRounds))
-    return cost
 
 
 def test_a_leaf_is_its_gradients_over_the_noisy_support_or_lambda_if_that_is_more() -> None:
