@@ -29,7 +29,6 @@ PICTURES = {
     "tree": "svg.dp-tree",
     "": "svg.dp-tree",
     "audit": "svg.dp-tree",
-    "budget": "svg.dp-tree",
     "data": "[data-testid=stDataFrame]",
     "plan": "text=Compute the three curves",
     "publish": "[data-testid=stMain] [data-testid=stAlert]",
