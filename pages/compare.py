@@ -86,7 +86,7 @@ def ask_learners() -> list[str]:
         except DpvizError:  # a variant as it is called already, or what somebody typed
             return name
 
-    options = {"format_func": as_listed, "accept_new_options": True, "help": words, **linked(f"learners{suffix}")}
+    options = {"format_func": as_listed, "accept_new_options": True, "help": words, **linked(f"learners{suffix}"), "wrap": True}
     chosen, wrong, titles = dict[str, None](), list[DpvizError](), list(map(variant_title, names))
     for name in st.multiselect("Algorithms", names, default=[name for name in usual if name in names] or names[:1], **options):
         try:
@@ -295,15 +295,19 @@ def draw_differences(shown: Asked, there: pd.DataFrame, found: Sequence[comparis
     if shown.axis == "guesses" and (without := charts.unbounded(found, "guesses")):
         named = escape_markdown(", ".join(map(variant_title, without)))
         st.caption(f"Nothing bounds them, so they are not compared at equal risk: {named}.")
-    names = [name for name in styles if (there.learner == name).any()]
+    measured = set(there.dropna(subset=[shown.metric]).learner)
+    names = [name for name in styles if name in measured]
     if len(names) < 2:
-        st.caption("Choose at least two algorithms to compare them.")
+        st.caption(f"Choose at least two algorithms that have {METRICS[shown.metric]} to compare them.")
         return
     ours = st.selectbox("Algorithm", names, format_func=variant_title, key="ours")
     pairs = [comparison.difference(there, ours, other, shown.metric) for other in names if other != ours]
     known = [pair for pair in pairs if pair is not None]
     words = f"Whom {variant_title(ours)} beats, how surely and by how much."
-    rows_table(charts.difference_rows(known, shown.metric), words)
+    epsilons = dict(zip(there.learner, there.epsilon, strict=True)) if shown.axis == "guesses" else {}
+    if epsilons:
+        st.markdown(escape_markdown(f"{variant_title(ours)} at ε = {number_text(epsilons[ours])} ({unit.neighbours}):"))
+    rows_table(charts.difference_rows(known, shown.metric, epsilons, unit), words)
     st.caption(prose("compare", "probability"))
 
 

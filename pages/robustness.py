@@ -63,7 +63,7 @@ more_splits = "Rows are split so many times into a part to train on and a part h
 wanted = None
 with settings_row():
     learners = st.multiselect(
-        "Algorithms", loaded.learners, default=first, format_func=variant_title, **linked("robust-learners")
+        "Algorithms", loaded.learners, default=first, format_func=variant_title, wrap=True, **linked("robust-learners")
     )
     options: dict[str, Any] = {"format_func": number_text, "max_selections": 3, **linked("robust-epsilons")}
     epsilons = st.multiselect(f"ε ({unit_in_use().neighbours})", EPSILONS, default=[0.01, 0.1], width=220, **options)

@@ -19,7 +19,7 @@ from dpviz.app.widgets import rows_table
 from dpviz.charts.compare import gap_text, gap_unit, measure_text
 from dpviz.charts.tree.pair import Side, pair_sentence
 from dpviz.charts.tree.svg import NodeNotes
-from dpviz.charts.wording import capital
+from dpviz.charts.wording import capital, minus
 from dpviz.evaluation.comparison import METRICS
 from dpviz.evaluation.resampling import Resamples
 from dpviz.learners import get_learner
@@ -96,10 +96,10 @@ def _delta_rows(pinned: Trained, trained: Trained, sides: tuple[Side, Side]) -> 
         if not any(math.isnan(found.get(name, math.nan)) for found in (before, now)):
             gap = now[name] - before[name]
             has_unit = name in ("accuracy", "balanced_accuracy", "rmse", "mae")
-            words = f"{gap_text(gap, name)} {gap_unit(name)}" if has_unit else f"{gap:+.3f}"
+            words = f"{gap_text(gap, name)} {gap_unit(name)}" if has_unit else minus(f"{round(gap, 3) + 0.0:+.3f}")
             rows.append((capital(title), measure_text(before[name], name), measure_text(now[name], name), words))
     return [dict(zip(("Measure", "Pinned", "Now", "Difference"), row, strict=True)) for row in rows]
 
 
 def _signed(gap: float) -> str:
-    return f"{'+' * (gap > 0)}{number_text(gap)}"
+    return f"{'+' * (gap > 0)}{minus(number_text(gap))}"

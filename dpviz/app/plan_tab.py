@@ -75,6 +75,7 @@ def plan_tab(loaded: Loaded) -> str:
     if not needs_classes(loaded, "A plan"):
         try:
             require_task(request.spec, loaded.schema)
+            st.header("Work backwards from a goal", anchor=False)
             place = _ask_world(loaded)
         except DpvizError as problem:
             error(problem)
@@ -128,7 +129,6 @@ def _planted(key: str, _loaded: Loaded, _n_rows: int, _strength: float, _depth: 
 
 
 def _ask_backwards(place: Place, request: FitRequest, loaded: Loaded) -> None:
-    st.header("Work backwards from a goal", anchor=False)
     options = {"format_func": lambda name: QUESTIONS[name][0], **linked("wanted")}
     name = one_of("What do you want to know?", tuple(QUESTIONS), label_visibility="collapsed", **options)  # the heading asks
     left, right = st.columns(2, gap="medium")

@@ -35,7 +35,7 @@ class Chart:
 
 
 LEGEND_ABOVE: Style = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
-LEGEND_BELOW: Style = {"orientation": "h", "x": 0, "y": -0.2, "yanchor": "top"}
+LEGEND_BELOW: Style = {"orientation": "h", "x": 0, "y": 0, "yanchor": "bottom", "yref": "container"}
 #: A vertical axis of names, the first one on top.
 NAMES: Style = {"autorange": "reversed", "title": None, "automargin": True}
 #: A trace that is only there to be seen.

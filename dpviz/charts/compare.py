@@ -18,7 +18,7 @@ import numpy as np
 
 from dpviz.charts.chart import LEGEND_ABOVE, NAMES, Chart, Figure, Rows, Style, band, chart, level_line, line, marker
 from dpviz.charts.theme import CLEAR, NEUTRAL, SERIES, translucent
-from dpviz.charts.wording import capital, counted, explained
+from dpviz.charts.wording import capital, counted, explained, minus
 from dpviz.evaluation.comparison import ERRORS, METRICS, Curve, Difference, Point, at_equal_risk
 from dpviz.learners import get_learner, learner_names
 from dpviz.learners.variants import parse_variant, place_of, variant_title
@@ -111,10 +111,10 @@ def gap_unit(metric: str) -> str:
 
 
 def gap_text(value: float, metric: str) -> str:
-    """A difference with its sign: "+1.4", "-0.2"; in the target's units "+12.3"."""
+    """A difference with its sign: "+1.4", "−0.2"; in the target's units "+12.3"."""
     if metric in _IN_UNITS:
-        return f"{'+' if value >= 0 else ''}{format_value(value)}"
-    return f"{round(100.0 * value, 1) + 0.0:+.1f}"  # no "-0.0"
+        return minus(f"{'+' if value >= 0 else ''}{format_value(value)}")
+    return minus(f"{round(100.0 * value, 1) + 0.0:+.1f}")  # no "−0.0"
 
 
 def _axis(metric: str) -> Style:
@@ -378,15 +378,21 @@ def box_chart(outcomes: Mapping[str, np.ndarray], styles: Mapping[str, LineStyle
     return Chart(figure, f"{summary}.", rows)
 
 
-def difference_rows(differences: Sequence[Difference], metric: str = "accuracy") -> Rows:
+def difference_rows(
+    differences: Sequence[Difference],
+    metric: str = "accuracy",
+    epsilons: Mapping[str, float] = MappingProxyType({}),
+    unit: Unit = ROW,
+) -> Rows:
     """A line per other learner: how sure it is that it is beaten, and by how much, in points or units.
 
-    Without a spread of any of them there is no column of it.
+    Without a spread of any of them there is no column of it. `epsilons` by learner, where they are compared at several.
     """
     unknown = dict.fromkeys(("5%", "95%"), NOT_ENOUGH) if any(map(_has_spread, differences)) else {}
     return [
         {
             "against": variant_title(item.other),
+            **({f"its ε ({unit.neighbours})": number_text(epsilons[item.other])} if epsilons else {}),
             "probability that it is beaten": probability_text(item),
             f"median difference in {METRICS[metric]}, {gap_unit(metric)}": gap_text(item.median, metric),
             **({"5%": gap_text(item.low, metric), "95%": gap_text(item.high, metric)} if _has_spread(item) else unknown),

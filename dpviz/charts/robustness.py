@@ -83,17 +83,10 @@ FEW = 8
 _ATTACK_SYMBOLS = ("circle", "diamond", "square", "triangle-up")
 
 
-#: The end of the axis, of the place of its last ring, at least.
-ROOM = 1.15
-
-
 def end_of_axis(curves: Sequence[Certified], up_to: float, threshold: float | None = None) -> float:
-    """`up_to`, or further where a ring stands there, but at most twice as far: shares of the training rows.
-
-    Right of the last ring is room for the words of the line that it stands on.
-    """
+    """`up_to`, or further where a ring stands there, but at most twice as far: shares of the training rows."""
     rings = (item.share(rows) for item in curves if (rows := item.table.protected_rows(threshold)) is not None)
-    return max((up_to, *(ROOM * share for share in rings if share <= 2 * up_to)))
+    return max((up_to, *(share for share in rings if share <= 2 * up_to)))
 
 
 def guarantee_chart(
@@ -129,7 +122,7 @@ def guarantee_chart(
     area = {"line": {"width": 0}, "fillcolor": translucent(NEUTRAL, 0.16), "layer": "below"}
     figure.add_hrect(bottom, majority, **area)  # what is worth nothing
     level, words = (majority, "majority class") if threshold is None else (threshold, "stay above")
-    level_line(figure, y=level, words=f"{words} {level:.1%}")
+    level_line(figure, y=level, name=f"{words} {level:.1%}", showlegend=True)  # beside the line it would cross curves
     verdicts = ". ".join(f"{full_name(item)}: {verdict_text(item, threshold).split('. ')[0]}" for item in curves)
     summary = f"Guaranteed mean accuracy against poisoned {unit}s. {verdicts}."
     return Chart(figure, summary, partial(guarantee_rows, curves, up_to))

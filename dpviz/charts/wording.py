@@ -22,6 +22,11 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f}".removesuffix(".0") + "%"
 
 
+def minus(number: str) -> str:
+    """A number that was written with a hyphen, as in "−0.2"."""
+    return number.replace("-", "−")
+
+
 def explained(r2: float) -> str:
     """R²: "0.362"; far below 0, where it only says that the mean is better, without decimals."""
     return f"{r2:.0f}" if r2 < -1 else f"{round(r2, 3) + 0.0:.3f}"  # no "-0.000"

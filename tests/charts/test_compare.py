@@ -157,6 +157,8 @@ def test_a_probability_is_never_a_bare_certainty_and_no_range_is_shown_of_too_fe
     row, _ = difference_rows([few, replace(few, n_draws=ENOUGH)], "rmse")
     assert (row["median difference in RMSE, units of the target"], row["5%"]) == ("+467.8", "too few fits")
     assert "5%" not in difference_rows([few], "rmse")[0]
+    (row,) = difference_rows([found()], epsilons={"pf-tree": 0.1, "privatree": 0.3})  # at equal risk
+    assert (row["its ε (add/remove one row)"], row["5%"]) == ("0.3", "−1.0")
     assert curve_rows([FEW], along="epsilon", metric="accuracy")[-1]["95%"] == "too few fits"
 
 

@@ -249,8 +249,15 @@ def test_the_axis_that_was_asked_for_stays_and_a_violated_claim_is_named(axis):
     assert (title() == "ε asked for (add/remove one row)") == (not axis)
     assert "PrivaTree (corrected), claim violated" in lines(test)
     for place in [box for box in test.select_slider if box.key == "place-guesses"]:
+        assert "PF-tree at ε = 0.1 (add/remove one row):" in shown(test)  # at equal risk each has its own
         place.set_value(70).run()
         assert "Where at most 70 of 100" in test.get("plotly_chart")[0].proto.alt
+
+
+def test_who_gives_no_probabilities_is_not_compared_by_a_measure_of_them():
+    test = filled(names=("pf-tree", "privatree"), measure="AUC")
+    assert len(lines(test)) == 2  # with guessing
+    assert "at least two algorithms that have AUC" in texts(test)
 
 
 @pytest.mark.slow
