@@ -8,7 +8,7 @@ from dpviz.app.widgets import rows_table
 from dpviz.charts.wording import percent
 from dpviz.table.dataset import EncodingReport
 from dpviz.table.dates import DateFeature
-from dpviz.table.notes import Interface, said
+from dpviz.table.notes import Interface, note_text
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Schema, Target
 
 #: Field of EncodingReport with counts by column -> (what is wrong with these cells, what follows); {unfit}: of the column's kind.
@@ -41,7 +41,7 @@ def show_report(report: EncodingReport, schema: Schema) -> None:
     else:
         st.caption("No cell was changed.")
     for note in report.unread:
-        st.warning(parts.escape_markdown(said(note, Interface.SCREEN)), icon=":material/help:")
+        st.warning(parts.escape_markdown(note_text(note, Interface.SCREEN)), icon=":material/help:")
     if report.dropped_unknown:
         st.caption(prose("data", "how to keep rows"))
     if report.ignored_columns:

@@ -16,7 +16,7 @@ from dpviz.app.state import Loaded
 from dpviz.charts.tree.text import visible
 from dpviz.charts.wording import counted
 from dpviz.errors import DpvizError
-from dpviz.table.notes import Doubt, Interface, said
+from dpviz.table.notes import Doubt, Interface, note_text
 from dpviz.table.raw import RawTable
 from dpviz.table.role import DataRole
 from dpviz.table.schema import ClassTarget, Provenance
@@ -184,9 +184,9 @@ def why_disabled(sentence: str) -> None:
 
 def notes(table: RawTable, *, may_read: bool) -> None:
     """What the reader noticed in a file; for eyes that may not see the rows what it doubts in the file as a whole."""
-    lines = [escape_markdown(said(note, Interface.SCREEN)) for note in table.notes if may_read or isinstance(note, Doubt)]
+    lines = [escape_markdown(note_text(note, Interface.SCREEN)) for note in table.notes if may_read or isinstance(note, Doubt)]
     for name, note in table.remarks if may_read else ():
-        lines.append(f"{as_code(name)}: " * bool(name) + escape_markdown(said(note, Interface.SCREEN, with_example=True)))
+        lines.append(f"{as_code(name)}: " * bool(name) + escape_markdown(note_text(note, Interface.SCREEN, with_example=True)))
     more = [f"and {len(lines) - _MOST_NOTES:,} more notes."] if len(lines) > _MOST_NOTES else []
     if lines:
         st.info("\n".join(f"- {line}" for line in lines[:_MOST_NOTES] + more), title="Noticed in the file")

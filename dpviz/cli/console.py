@@ -91,11 +91,11 @@ def _print_notes(*, doubts_alone: bool = False) -> None:
     notes, _results.notes = _results.notes, []
     if not notes:
         return
-    from dpviz.table.notes import Doubt, Interface, said
+    from dpviz.table.notes import Doubt, Interface, note_text
 
     for text in sorted(notes, key=lambda note: isinstance(note, Doubt)):
         if isinstance(text, Doubt):
-            _to_stderr(f"Warning: {said(text, Interface.COMMAND_LINE)}")
+            _to_stderr(f"Warning: {note_text(text, Interface.COMMAND_LINE)}")
         elif not doubts_alone:
             _to_stderr(text)
 

@@ -32,7 +32,7 @@ from dpviz.release.register import Register
 from dpviz.release.release import release, require_unseeded
 from dpviz.results.verdict import DELTA, loss_text
 from dpviz.results.wording import signs_spelled
-from dpviz.table.notes import Interface, said
+from dpviz.table.notes import Interface, note_text
 from dpviz.table.proposal import propose_schema
 from dpviz.training.counted_rows import Rows
 
@@ -86,7 +86,7 @@ def run_schema(args: Namespace) -> int:
         schema = propose_schema(table, args.target)
     write_whole(args.out, schema.to_json(), force=args.force)
     for name, note in table.remarks:  # as the Data page says them
-        console.warn(f"{name!r:.60}: " * bool(name) + said(note, Interface.COMMAND_LINE))
+        console.warn(f"{name!r:.60}: " * bool(name) + note_text(note, Interface.COMMAND_LINE))
     warn_of_proposal(table, schema, args.target, named=True)
     warn_of_read_values(schema)
     console.show_pairs([("Target", schema.target.name), ("Features", str(schema.n_features)), ("File", str(args.out))])

@@ -187,22 +187,22 @@ def verdict(
     larger = not (guarantee.epsilon <= claim.epsilon and guarantee.delta <= claim.delta)
     proven = guarantee if larger or claim.verdict != "violated" else NO_BOUND
 
-    def said(kind: Kind, headline: str, because: str, loss: PrivacyLoss) -> Verdict:
+    def verdict_of(kind: Kind, headline: str, because: str, loss: PrivacyLoss) -> Verdict:
         return Verdict(kind, headline, because, loss, unit, risk)
 
     if claim.verdict == "none":
-        return said("none", "Not guaranteed, because it is not private", claim.because, NO_BOUND)
+        return verdict_of("none", "Not guaranteed, because it is not private", claim.because, NO_BOUND)
     if claim.is_sound and not larger and guarantee.is_finite:
         text = loss_text(guarantee, unit)
         if why_not:
-            return said(
+            return verdict_of(
                 "uncovered", f"Not guaranteed, because {why_not}", f"{claim.because} Its steps add up to {text}.", NO_BOUND
             )
         headline = f"Guaranteed: {text}" if released else f"Would be guaranteed if released: {text}"
-        return said("released" if released else "would", headline, claim.because, guarantee)
+        return verdict_of("released" if released else "would", headline, claim.because, guarantee)
     is_violated = claim.verdict == "violated"
     fate = "violated" if is_violated else "not proven"
     headline = f"Not guaranteed, because the claim of {loss_text(claim.loss, unit)} is {fate}"
     if proven.is_finite:
         headline += f"; the steps prove {loss_text(proven, unit)}"
-    return said("violated" if is_violated else "unproven", headline, claim.because, proven if proven.is_finite else NO_BOUND)
+    return verdict_of("violated" if is_violated else "unproven", headline, claim.because, proven if proven.is_finite else NO_BOUND)

@@ -128,7 +128,7 @@ def record_of(row: int, left_out: Sequence[int]) -> int:
     return row + 1
 
 
-def said(note: str, interface: Interface, *, with_example: bool = False) -> str:
+def note_text(note: str, interface: Interface, *, with_example: bool = False) -> str:
     """The note in the words of an interface."""
     if not isinstance(note, Note):
         return note
@@ -139,7 +139,7 @@ def warn_of(notes: Iterable[str], *, stacklevel: int = 3) -> None:
     """A ReadingWarning for each doubt among the notes."""
     for note in notes:
         if isinstance(note, Doubt):
-            warnings.warn(ReadingWarning(said(note, Interface.PYTHON), note), stacklevel=stacklevel)
+            warnings.warn(ReadingWarning(note_text(note, Interface.PYTHON), note), stacklevel=stacklevel)
 
 
 # --- what is remarkable about the texts of a column

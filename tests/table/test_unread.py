@@ -17,7 +17,7 @@ from dpviz.table.cells import UNREADABLE, number_of
 from dpviz.table.dates import DateFeature
 from dpviz.table.encode import encode_new, encode_part
 from dpviz.table.kinds import text_kind_in_categories, text_kind_in_dates, text_kind_in_numbers
-from dpviz.table.notes import Interface, Unread, said
+from dpviz.table.notes import Interface, Unread, note_text
 from dpviz.table.raw import table_of
 from tests.support.examples import examples
 from tests.support.outcomes import doubts_of
@@ -134,7 +134,7 @@ def test_the_command_line_and_the_page_say_it_in_the_same_words_also_of_rows_in_
     words = doubts_of(lambda: dpviz.encode(TEXT, SCHEMA))
     report = encode_part(table_of(TEXT), SCHEMA).report
     assert report is not None
-    assert [said(note, Interface.SCREEN) for note in report.unread] == words
+    assert [note_text(note, Interface.SCREEN) for note in report.unread] == words
     model = dpviz.fit("pf-tree", TEXT, schema=SCHEMA, epsilon=1, seed=0)
     (tmp_path / "model.json").write_text(model.to_json())
     train = ["train", str(tmp_path / "rows.csv"), "--schema", str(tmp_path / "schema.json"), "--epsilon", "1", "--seed", "0"]

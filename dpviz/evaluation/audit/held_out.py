@@ -147,7 +147,7 @@ class _Mixture:
         if not ratios[where] > beyond + 1e-12:
             return None
         counted = [spot @ grid[place // (N_WIDTHS if self._of_numbers else 1)] for place in where[1:]]
-        return self._found(
+        return self._separation(
             float(ratios[where]), (smaller, larger), int(where[0]), counted, (float(few[where]), float(many[where]))
         )
 
@@ -177,7 +177,7 @@ class _Mixture:
     def _numbers(self) -> dict[tuple[int, ...], int]:
         return {tuple(row): number for number, row in enumerate(self.tables.counts.tolist())}
 
-    def _found(
+    def _separation(
         self, ratio: float, pair: tuple[int, int], number: int, counted: list[np.ndarray], chances: tuple[float, float]
     ) -> Separation:
         """The output in full; `counted` holds, per part, the noisy count of the cell of every kind. Other cells hold 0."""
