@@ -205,4 +205,5 @@ def verdict(
     headline = f"Not guaranteed, because the claim of {loss_text(claim.loss, unit)} is {fate}"
     if proven.is_finite:
         headline += f"; the steps prove {loss_text(proven, unit)}"
-    return verdict_of("violated" if is_violated else "unproven", headline, claim.because, proven if proven.is_finite else NO_BOUND)
+    loss = proven if proven.is_finite else NO_BOUND
+    return verdict_of("violated" if is_violated else "unproven", headline, claim.because, loss)
