@@ -10,7 +10,7 @@ import logging
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -408,7 +408,9 @@ NAMES += ("Schema", "NumericFeature", "NumericTarget", "DateFeature")
 @pytest.mark.parametrize("text", TEXTS)
 def test_no_text_in_place_of_a_path_is_quoted(text, tmp_path, monkeypatch, caplog, capsys):
     monkeypatch.chdir(tmp_path)
-    given = TEXTS[text]
+    given, register = TEXTS[text], dpviz.open_register("register.db")
+    register.declare("clinic", epsilon_cap=1.0, unit="one row")
+    release = partial(register.release, "clinic", "pf-tree", dpviz.read_table(csv_of(CLEAN)), schema=SCHEMA, epsilon=1)
     asked = asked_of_the_library(given) | {
         "read_table, a path": lambda: dpviz.read_table(Path(given)),
         "save": lambda: SCHEMA.save(f"{tmp_path}/no/such/{given}"),
@@ -417,6 +419,8 @@ def test_no_text_in_place_of_a_path_is_quoted(text, tmp_path, monkeypatch, caplo
         "open_register": lambda: dpviz.open_register(f"no/such/folder/{given}").data_sets,
         "open_table, DuckDB": lambda: dpviz.open_table(f"duckdb:///{quote(given)}?table=rows", SCHEMA),
         "check": lambda: main(["check", "model.json", "--register", given]),
+        "release": lambda: release(file=f"{given}.json"),
+        "release, in a folder": lambda: release(file=f"new {given}/released.json"),
     }
     TRAINED.save("model.json")
     del asked["RawTable"]  # of a column that is not there

@@ -73,11 +73,11 @@ def require_new_file(target: Path, *, make_folder: bool = False) -> None:
             target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not target.parent.is_dir():
             remedy = "Create the folder first, or choose another one."
-            raise DpvizError(f"There is no folder {str(target.parent)!r}.", where=place(target), remedy=remedy)
+            raise DpvizError(f"There is no folder {place(target.parent)!r}.", where=place(target), remedy=remedy)
         with TemporaryFile(dir=target.parent):
             pass
     except (OSError, ValueError) as error:
-        raise _unwritable(target, error, spent=False) from error
+        raise _unwritable(target, error, spent=False) from None  # it would be shown with the whole path
 
 
 def put_in_place(target: Path, token: str, text: str, sha256: str) -> None:
