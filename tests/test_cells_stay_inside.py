@@ -419,7 +419,7 @@ def test_no_text_in_place_of_a_path_is_quoted(text, tmp_path, monkeypatch, caplo
         "open_register": lambda: dpviz.open_register(f"no/such/folder/{given}").data_sets,
         "open_table, DuckDB": lambda: dpviz.open_table(f"duckdb:///{quote(given)}?table=rows", SCHEMA),
         "check": lambda: main(["check", "model.json", "--register", given]),
-        "release": lambda: release(file=f"{given}.json"),
+        "release": lambda: release(file=f"new {given}"),
         "release, in a folder": lambda: release(file=f"new {given}/released.json"),
     }
     TRAINED.save("model.json")
