@@ -15,8 +15,7 @@ import streamlit as st
 from dpviz.app import background
 from dpviz.app.background import Job, Result, Task, autostart, in_one, in_parts, start, state
 from dpviz.errors import Cancelled, DpvizError, FailedWork, ParameterError
-
-SOON = 240.0  # a test that hangs fails after this many seconds; none waits that long when it passes
+from tests.support.paths import SOON
 
 
 class Gate:
@@ -101,7 +100,7 @@ def test_a_server_ends_while_a_job_is_under_way():
         "from dpviz.app.background import Pool\n"
         "began = Event()\n"
         "Pool().submit('bulk', lambda progress, stop: (began.set(), Event().wait()))\n"
-        "assert began.wait(30)\n"
+        f"assert began.wait({SOON})\n"
     )
     ended = subprocess.run([sys.executable, "-c", code], timeout=2 * SOON, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr

@@ -11,6 +11,7 @@ from dpviz.app.epsilon_slider import nearest, take_epsilon
 from dpviz.learners import get_learner
 from dpviz.training.params import controls_of
 from tests.support.pages import OF_EACH_KIND
+from tests.support.paths import SOON
 
 
 def settings():
@@ -24,7 +25,7 @@ def settings():
 
 
 def opened(**url: str) -> AppTest:
-    test = AppTest.from_function(settings, default_timeout=60)
+    test = AppTest.from_function(settings, default_timeout=SOON)
     for name, value in url.items():
         test.query_params[name] = value
     return ran(test)

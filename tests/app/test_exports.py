@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpviz.results.exports import forms
 from tests.support.exports_models import exportable, schema_with_stand_ins
+from tests.support.paths import SOON
 
 
 def offered(document: str) -> AppTest:
@@ -17,7 +18,7 @@ def offered(document: str) -> AppTest:
 
         offer_export(st.session_state["document"], "tree", key="here")
 
-    test = AppTest.from_function(page, default_timeout=60)
+    test = AppTest.from_function(page, default_timeout=SOON)
     test.session_state["document"] = document
     return test.run()
 

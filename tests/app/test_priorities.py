@@ -19,8 +19,7 @@ from dpviz.learners import get_learner
 from dpviz.release.register import Register
 from dpviz.table.role import DataRole
 from tests.support.pages import SHARES, click, in_use, job_of, opened, released, texts, tree_on_screen
-
-SOON = 240.0
+from tests.support.paths import SOON
 
 pytestmark = pytest.mark.slow
 

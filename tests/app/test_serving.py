@@ -22,6 +22,7 @@ from streamlit.starlette import App
 from dpviz import installation
 from dpviz.app import serving
 from dpviz.app.serving import OnlyHere
+from tests.support.paths import SOON
 from tests.support.serving import ROOT, process_of
 
 PUBLIC = "https://trees.example.org"
@@ -145,7 +146,7 @@ def test_an_answer_to_what_fails_forbids_frames_and_says_nothing_of_it():
 
 def status(port: int, headers: dict[str, str], *, upgrade: bool) -> int:
     """What the server answers to one request, or to the wish for a websocket."""
-    line = http.client.HTTPConnection("localhost", port, timeout=60)
+    line = http.client.HTTPConnection("localhost", port, timeout=SOON)
     wish = {
         "Connection": "Upgrade",
         "Upgrade": "websocket",

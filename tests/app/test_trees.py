@@ -12,8 +12,8 @@ from dpviz.privacy.random_assignment import PoissonSample
 from dpviz.results.verdict import ROW, Unit
 from dpviz.table.role import DataRole
 from tests.support.pages import click, in_use, job_of, opened, said_in_boxes, texts, tree_on_screen
+from tests.support.paths import SOON
 
-SOON = 240.0
 REQUEST = FitRequest.of("pf-tree", max_depth=2, depth=2, seed=1)
 
 

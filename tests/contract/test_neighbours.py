@@ -33,6 +33,7 @@ from dpviz.privacy.selection import ExponentialMechanism, PermuteAndFlip
 from dpviz.privacy.uniform import SecretKeys, UniformChoice, UniformPoint
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema
+from tests.support.paths import SOON
 
 # --- two runs that see the same outcomes
 
@@ -140,7 +141,7 @@ class _Pair:
         if self._open < 2:
             raise AssertionError("one run asks more than the other though the outcomes are the same")
         self._asked[side] = (mechanism, values)
-        self.barrier.wait(timeout=60)
+        self.barrier.wait(timeout=SOON)
         return self._given[side]
 
     def _decide(self) -> None:

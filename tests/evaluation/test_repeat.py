@@ -17,7 +17,7 @@ from dpviz.evaluation.poisoning import draw
 from dpviz.io.samples import load_sample
 from dpviz.learners import FitRequest
 from dpviz.table.encode import encode
-from tests.support.paths import ROOT
+from tests.support.paths import ROOT, SOON
 
 
 def test_the_last_two_tables_stay_with_their_counts(monkeypatch):
@@ -90,7 +90,7 @@ def test_workers_end_with_a_process_that_is_killed(tasks):
     process = subprocess.Popen([sys.executable, "-c", STAYS, str(tasks)], text=True, **options)
     assert process.stdout.readline().split() == [str(task) for task in range(tasks)]
     process.kill()
-    assert process.communicate(timeout=60)[0] == ""  # the output ends when no worker holds it any more
+    assert process.communicate(timeout=SOON)[0] == ""  # the output ends when no worker holds it any more
 
 
 WAITS = """
@@ -113,4 +113,4 @@ def test_an_interrupt_does_not_wait_for_what_workers_are_doing():
     process = subprocess.Popen([sys.executable, "-c", WAITS], text=True, **options)
     assert process.stdout.readline() == "under way\n"
     process.send_signal(signal.SIGINT)
-    assert "KeyboardInterrupt" in process.communicate(timeout=60)[1]
+    assert "KeyboardInterrupt" in process.communicate(timeout=SOON)[1]

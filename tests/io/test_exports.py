@@ -15,6 +15,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
+from functools import cache
 from html.parser import HTMLParser
 from io import StringIO
 from pathlib import Path
@@ -157,6 +158,7 @@ def date_for(feature: DateFeature, number: int) -> str | None:
     return "-".join(parts[letter] for letter in feature.order)
 
 
+@cache
 def usual_cells(feature: Feature) -> list[Any]:
     if isinstance(feature, CategoricalFeature):
         return list(feature.categories)

@@ -10,6 +10,7 @@ from dpviz.app.widgets import on_demand
 from dpviz.evaluation import paths
 from dpviz.release.register import Register
 from tests.support.page_fixtures import installed_components, own_threads  # noqa: F401 - fixtures
+from tests.support.paths import SOON
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -30,8 +31,8 @@ def register(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Register:
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
     """A tree or a small file that should be there at once is waited for, however busy the machine is."""
-    monkeypatch.setattr(training, "SHORT", 60.0)
-    monkeypatch.setattr(table_files, "_SECONDS", 60.0)
+    monkeypatch.setattr(training, "SHORT", SOON)
+    monkeypatch.setattr(table_files, "_SECONDS", SOON)
 
 
 @pytest.fixture(autouse=True)

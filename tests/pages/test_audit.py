@@ -20,7 +20,7 @@ from dpviz.learners import get_learner, learner_names
 from dpviz.learners.papers import differences, statement_rows
 from tests.support.audits import BOUND, BUG, HOLDS, IMPOSSIBLE, NONE, NOTHING, UNPROVEN, VIOLATED, facts, run_of
 from tests.support.pages import after_work, buttons, click, said_in_boxes, shown, texts
-from tests.support.paths import ROOT
+from tests.support.paths import ROOT, SOON
 
 RUN = run_of(HOLDS, IMPOSSIBLE, VIOLATED, NONE)
 PROOF = "The proof treats the features of a table like different people"
@@ -35,7 +35,7 @@ def page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., AppTe
         if run is not None:
             path.write_text(run if isinstance(run, str) else run_to_json(run), encoding="utf-8")
         monkeypatch.setattr(audit_results, "stored_run", lambda: stored_run(path))
-        test = AppTest.from_file(str(ROOT / "pages" / "audit.py"), default_timeout=60)
+        test = AppTest.from_file(str(ROOT / "pages" / "audit.py"), default_timeout=SOON)
         for name, value in url.items():
             test.query_params[f"audit-{name}"] = value
         return test.run()

@@ -28,6 +28,7 @@ from tests.support.pages import (
     texts,
     values_in,
 )
+from tests.support.paths import SOON
 
 SLOT, FIRST_LOOK = "compare", 150
 #: A small question, as a link holds it; and one of more fits than are begun unasked.
@@ -102,14 +103,14 @@ def test_a_session_draws_the_points_there_are_while_it_waits_in_line_behind_the_
     def two_points(grid, data, batches, *, stop, workers=None):
         yield from original(grid, data, batches[:2], stop=stop)
         there.set()
-        assert go.wait(60)
+        assert go.wait(SOON)
 
     original, there, go = sweep.run_batches, Event(), Event()
     monkeypatch.setattr(sweep, "run_batches", two_points)
     sessions = []
     for _ in range(2):
         sessions.append(page(rows=bundled(), names=("pf-tree",), **{"x-axis": axis}))
-        assert there.wait(60)
+        assert there.wait(SOON)
     assert job_of(sessions[1], SLOT).began is None
     assert charts(sessions[1])
     assert "No algorithm whose claim holds" not in texts(sessions[1])

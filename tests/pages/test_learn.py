@@ -20,7 +20,7 @@ from dpviz.installation import LESSONS_ONLY
 from dpviz.io.samples import samples
 from dpviz.release.register import Register
 from tests.support.pages import button, click, opened, shown, texts
-from tests.support.paths import ROOT
+from tests.support.paths import ROOT, SOON
 
 NAMES = [lesson.name for lesson in LESSONS]
 #: What the control of a lesson is moved to; it is epsilon in the others.
@@ -234,7 +234,7 @@ def lessons_only(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def served(**url: str) -> AppTest:
-    at = AppTest.from_file(str(LESSONS_SCRIPT), default_timeout=60)
+    at = AppTest.from_file(str(LESSONS_SCRIPT), default_timeout=SOON)
     for name, value in url.items():
         at.query_params[name] = value
     return at.run()

@@ -18,6 +18,7 @@ from dpviz.table.role import DataRole
 from dpviz.table.schema import CategoricalFeature, NumericFeature, NumericTarget, Schema
 from dpviz.table.sums import of_table
 from tests.support.pages import PAGES, click, in_use, opened, sample_of, texts
+from tests.support.paths import SOON
 
 NAME = "clinic 2024"
 
@@ -27,7 +28,7 @@ pytestmark = pytest.mark.usefixtures("register")
 def at_work_on_private_rows() -> AppTest:
     """The Data page with a private table at hand."""
     table, schema = sample_of(DataRole.PRIVATE)
-    test = AppTest.from_file(str(PAGES / "data.py"), default_timeout=60)
+    test = AppTest.from_file(str(PAGES / "data.py"), default_timeout=SOON)
     test.session_state["loaded"] = in_use(DataRole.PRIVATE)
     test.session_state["prepared"] = Prepared(DataRole.PRIVATE, "A table", None, table, SchemaDraft.of(schema, table.names))
     return test.run()

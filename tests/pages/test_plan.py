@@ -29,6 +29,7 @@ from tests.support.pages import (
     values_in,
     with_few_trees,
 )
+from tests.support.paths import SOON
 
 FIND, CURVES = "Find the answer", "Compute the three curves"
 SLOTS = (plan_tab.CURVES, plan_tab.ANSWER)
@@ -78,12 +79,12 @@ def test_what_to_expect_is_simulated_once_for_all_sessions_shown_early_judged_af
     def paused(*asked, **how):
         first, *rest = steps(*asked, **how)
         yield first
-        go_on.wait(60)
+        go_on.wait(SOON)
         yield from rest
 
     go_on, steps, judged = Event(), expected.expected_steps, re.compile("Better than always|ot reliably better")
     monkeypatch.setattr(expected, "expected_steps", paused)
-    monkeypatch.setattr(expected, "_PATIENCE", 60)
+    monkeypatch.setattr(expected, "_PATIENCE", SOON)
     test = opened("publish", rows=bundled())
     assert "A first look: 3 of 10 trees at each strength." in texts(test)
     assert not any(judged.search(said) for _, said in said_in_boxes(test))

@@ -20,6 +20,7 @@ from dpviz.table.role import DataRole
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from tests.support import pages
 from tests.support.pages import PAGES, after_work, tree_on_screen
+from tests.support.paths import SOON
 
 NAMES = sorted(path.stem for path in PAGES.glob("*.py"))
 #: Numbers that only the rows know: how many there are, per class, dropped and clipped; and a cell.
@@ -161,12 +162,12 @@ def test_a_job_lets_go_of_its_rows_when_it_is_done_and_one_in_line_when_its_sess
 
     alive = []
     job = pool.submit("bulk", holding())
-    assert job.wait(60)
+    assert job.wait(SOON)
     assert job.error is None
-    other = pool.submit("bulk", lambda progress, stop: (began.set(), go.wait(60)))
-    assert began.wait(60)
+    other = pool.submit("bulk", lambda progress, stop: (began.set(), go.wait(SOON)))
+    assert began.wait(SOON)
     gone = [pool.submit("bulk", holding())]
-    gone += [pool.submit(lane, lambda progress, stop: go.wait(60)) for lane in THREADS]
+    gone += [pool.submit(lane, lambda progress, stop: go.wait(SOON)) for lane in THREADS]
     Work(jobs={str(place): (one, ()) for place, one in enumerate(gone)}).stop()
     gc.collect()
     assert [one() for one in alive] == [None, None]

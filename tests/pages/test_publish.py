@@ -41,6 +41,7 @@ from tests.support.pages import (
     shown,
     texts,
 )
+from tests.support.paths import SOON
 from tests.support.release_rows import start
 from tests.support.tables import schema_of, table
 
@@ -266,7 +267,7 @@ def test_a_release_that_ends_while_the_page_is_drawn_is_shown_as_released(assign
         balance = ask(book, loaded)
         if job := begun_release(st.session_state):
             seen.append(balance.releases)
-            job.wait(60)
+            job.wait(SOON)
         return balance
 
     monkeypatch.setattr(page_state, "ask_data_set", read_too_early)

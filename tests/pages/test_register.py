@@ -11,6 +11,7 @@ from dpviz.errors import UnsupportedError
 from dpviz.release import files
 from dpviz.table.role import DataRole
 from tests.support.pages import PAGES, in_use, said_in_boxes, shown, texts, unfolded, whole_app
+from tests.support.paths import SOON
 from tests.support.release_rows import OF_PATIENTS, publish, requested, small_rows, start
 
 NAME = "clinic <2024>"
@@ -30,7 +31,7 @@ def kept(register):
 
 
 def opened(view: str = "Register") -> AppTest:
-    test = AppTest.from_file(str(PAGES / "publish.py"), default_timeout=60)
+    test = AppTest.from_file(str(PAGES / "publish.py"), default_timeout=SOON)
     test.query_params["publish-view"] = view
     return test.run()
 

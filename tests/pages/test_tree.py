@@ -54,6 +54,7 @@ from tests.support.pages import (
     values_in,
     with_few_trees,
 )
+from tests.support.paths import SOON
 
 
 def box_of(result):
@@ -402,7 +403,7 @@ def test_no_control_of_the_tree_page_moves_when_draws_and_the_path_are_there(mon
     gate, run = Event(), Job.run
 
     def after_the_gate(job: Job) -> None:  # draws and paths wait for it; trees do not
-        assert "dpviz_tree" in current_thread().name or gate.wait(60)
+        assert "dpviz_tree" in current_thread().name or gate.wait(SOON)
         run(job)
 
     monkeypatch.setattr(Job, "run", after_the_gate)

@@ -84,7 +84,8 @@ def test_every_cell_is_the_encoders(engine: Engine) -> None:
             np.testing.assert_array_equal(there, here, err_msg=feature.name)
 
 
-def test_trees_are_those_of_memory(engine: Engine) -> None:
+@pytest.mark.parametrize("seeds", [range(5), pytest.param(range(5, 20), marks=pytest.mark.verify)], ids=str)
+def test_trees_are_those_of_memory(engine: Engine, seeds: range) -> None:
     """Five kinds of target, missing cells, dates; for many seeds."""
     given = shuffled(3000, SEED)
     address, table = engine.fill("shuffled", in_no_order(given)), in_memory(numbered(given))
@@ -94,7 +95,7 @@ def test_trees_are_those_of_memory(engine: Engine) -> None:
         with opened(address, schema) as rows:
             assert (rows.report.rows_read, rows.n_rows) == (3000, data.n_rows)
             for learner in LEARNERS if schema is CLASSES else ("pf-tree", "dp-mean"):  # with other bins each
-                for seed in range(20 if learner == "pf-tree" and not isinstance(engine, InSpark) else 2):
+                for seed in seeds if learner == "pf-tree" and not isinstance(engine, InSpark) else seeds[:2]:
                     assert document(learner, rows, seed) == document(learner, data, seed), (learner, schema.target.name)
     assert engine.left() == []
 

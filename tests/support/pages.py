@@ -28,6 +28,7 @@ from dpviz.table.role import DataRole
 from dpviz.table.schema import Schema
 from dpviz.training.params import Settings
 from tests.support.fits import FEW
+from tests.support.paths import SOON
 
 #: Boxes that are filled when they are opened.
 ON_DEMAND = (
@@ -97,7 +98,7 @@ def opened(
     """The page after its first run, on `rows` or the role's sample. `url` holds query parameters; `agreed`: private rows may be
     looked at; `open_boxes` are open besides those of ON_DEMAND.
     """
-    test = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=60)
+    test = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=SOON)
     now = rows or in_use(role, schema)
     test.session_state["loaded"] = now
     if role is DataRole.PRIVATE and agreed:
@@ -117,7 +118,7 @@ runpy.run_path({str(PAGES.parent / "app.py")!r}, run_name="__main__")
 
 def whole_app(**url: str) -> AppTest:
     """app.py after its first run, started as a script of another place: the test driver stumbles over a folder `pages/`."""
-    test = AppTest.from_string(_APP, default_timeout=120)
+    test = AppTest.from_string(_APP, default_timeout=SOON)
     for name, value in url.items():
         test.query_params[name] = value
     test.run()
@@ -173,7 +174,7 @@ def after_work(test: AppTest, *slots: str) -> AppTest:
     _is_sound(test)
     for name in slots:
         job = job_of(test, name)
-        assert job is None or job.wait(120)
+        assert job is None or job.wait(SOON)
     test.run()
     _is_sound(test)
     return test
@@ -210,7 +211,7 @@ def click(test: AppTest, label: str) -> AppTest:
 
 def data_page() -> AppTest:
     """The Data page of a new session."""
-    test = AppTest.from_file(str(PAGES / "data.py"), default_timeout=60).run()
+    test = AppTest.from_file(str(PAGES / "data.py"), default_timeout=SOON).run()
     _is_sound(test)
     return test
 
@@ -276,7 +277,7 @@ def released(test: AppTest) -> AppTest:
     test.checkbox(key="publish-agreed").check().run()
     button(test, "Release").click().run()
     if (job := begun_release(test.session_state)) is not None:
-        assert job.wait(60)
+        assert job.wait(SOON)
     return test.run()
 
 

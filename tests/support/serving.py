@@ -14,7 +14,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support.paths import ROOT, SOON
+
 #: The last: whoever drives a browser makes it note where every script was called, for which it parses large functions again
 #: and again. Plotly's script took 1.0 s instead of the .4 s in a browser that nobody drives; with this, .5 s.
 BROWSER_ARGUMENTS = [
@@ -77,7 +78,7 @@ def free_port() -> int:
 
 
 def _await(port: int, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + SOON
     while time.monotonic() < deadline:
         assert process.poll() is None, "the server ended"
         with socket.socket() as probe:

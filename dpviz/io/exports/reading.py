@@ -9,6 +9,7 @@ import ast
 import inspect
 import math
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 from dpviz.io.exports import reading
@@ -67,6 +68,19 @@ def softmax(sums: list[float]) -> list[float]:
 
 def source(names: Iterable[str]) -> str:
     """These functions and all that they need, as Python that imports the standard library alone."""
+    parts, required, queue = _parts(), set[str](), list(names)
+    while queue:
+        name = queue.pop()
+        if name in parts and name not in required:
+            required.add(name)
+            queue += parts[name][1]
+    sources = dict.fromkeys(text for name, (text, _) in parts.items() if name in required)  # two names of one assignment: once
+    return "\n".join(_IMPORTS) + "\n\n" + "\n\n\n".join(sources)
+
+
+@cache
+def _parts() -> dict[str, tuple[str, set[str]]]:
+    """By name what stands in these files, as text, and the names in it."""
     parts: dict[str, tuple[str, set[str]]] = {}
     for module in _MODULES:
         text = inspect.getsource(module)
@@ -75,14 +89,7 @@ def source(names: Iterable[str]) -> str:
                 names_used = {name_node.id for name_node in ast.walk(node) if isinstance(name_node, ast.Name)}
                 parts.setdefault(name, (ast.get_source_segment(text, node) or "", names_used))
     parts["Marks"] = "\n".join(["class Marks:", *(f"    {mark.name} = {mark.value!r}" for mark in Marks)]), set()
-    required, queue = set[str](), list(names)
-    while queue:
-        name = queue.pop()
-        if name in parts and name not in required:
-            required.add(name)
-            queue += parts[name][1]
-    sources = dict.fromkeys(text for name, (text, _) in parts.items() if name in required)  # two names of one assignment: once
-    return "\n".join(_IMPORTS) + "\n\n" + "\n\n\n".join(sources)
+    return parts
 
 
 def _names_of(node: ast.stmt) -> list[str]:
