@@ -135,7 +135,7 @@ def test_a_learner_of_each_kind_gets_three_consequences_or_a_reason(name):
 
 @pytest.mark.parametrize(("wanted", "word"), [("Accuracy → ε", "ε"), ("Reliable labels → depth", "epth")])
 def test_a_question_is_answered_with_its_picture_until_another_wish_makes_it_stale(wanted, word):
-    test = asked(wanted=wanted, **{"wish-accuracy": "60", "wish-labels": "60", "sure": "50"})
+    test = pressed(tab(wanted=wanted, **{"wish-accuracy": "60", "wish-labels": "60", "sure": "50"}), FIND)
     found = dict(said_in_boxes(test))["success"]
     assert word in found.split(".**")[0]
     assert "confidence" in found
@@ -151,12 +151,12 @@ def test_a_question_is_answered_with_its_picture_until_another_wish_makes_it_sta
 
 
 @pytest.mark.parametrize(
-    ("url", "words"),
+    ("url", "start", "words"),
     [
-        ({"wish-accuracy": "99"}, "Not reachable"),
-        ({"world": "The schema alone", "wish-accuracy": "95", "strength": "0.6"}, "80% is the most anybody reaches"),
-        ({"attack": "Which of n people", "candidates": "1000"}, "which of 1,000 people"),
+        ({"wish-accuracy": "99"}, FIND, "Not reachable"),
+        ({"world": "The schema alone", "wish-accuracy": "95", "strength": "0.6"}, FIND, "80% is the most anybody reaches"),
+        ({"attack": "Which of n people", "candidates": "1000"}, CURVES, "which of 1,000 people"),
     ],
 )
-def test_what_cannot_be_reached_the_ceiling_and_the_attack_are_said(url, words):
-    assert words in shown(asked(**url))
+def test_what_cannot_be_reached_the_ceiling_and_the_attack_are_said(url, start, words):
+    assert words in shown(pressed(tab(**url), start))
