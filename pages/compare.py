@@ -46,6 +46,7 @@ MOST_GUESSES = (50.1, 50.2, 50.5, 51, 52, 53, 55, 60, 65, 70, 75, 80, 90, 95, 99
 #: Seconds that the page waits for first points.
 SHORT = 0.8
 
+background.start_ahead()
 parts.page("Compare", "How accurate is a private tree at this ε, against what you would use instead?")
 first, second = st.tabs(("Accuracy", frame.PLAN_TAB), key="tab", bind="query-params")
 if second.open:

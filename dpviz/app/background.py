@@ -26,6 +26,7 @@ import streamlit as st
 from dpviz.app.parts import error
 from dpviz.app.streamlit_rerun_fix import wait_in_turn
 from dpviz.errors import Cancelled, DpvizError, FailedWork
+from dpviz.evaluation.repeat import IDLE, start_workers
 from dpviz.progress import Progress, Stop, is_stopped
 
 #: Worker processes for one task. Two at least, so that work leaves the server's own process, which keeps a processor to itself.
@@ -42,6 +43,8 @@ THREADS: dict[Priority, int] = {
 LEAST_SHARE = 0.03
 #: Seconds between two polls: of a first result that somebody waits for, of other work, and where each draws or nothing hurries.
 EVERY_FIRST, EVERY, EVERY_DRAWING = 0.4, 1.0, 2.0
+#: Work of fewer parts ends soon, which somebody waits for.
+MANY = 200
 STALE = "Settings have changed since: what is shown is stale."
 Run = Callable[[Sequence[Hashable], Progress, Stop], Iterable[tuple[Hashable, "Result"]]]
 
@@ -185,6 +188,12 @@ def _serve(line: SimpleQueue[Job | None]) -> None:
 def shared_pool() -> Pool:
     """The threads of this server."""
     return Pool()
+
+
+@st.cache_resource(show_spinner=False, ttl=IDLE)
+def start_ahead() -> None:
+    """Worker processes start, and import packages, before there is work for them: at most once while idle ones are kept."""
+    Thread(target=start_workers, args=(WORKERS,), daemon=True).start()
 
 
 @st.cache_resource(show_spinner=False)
@@ -393,7 +402,8 @@ def watch(
     if before.job is None:
         return
     is_awaited = not before.values
-    often = EVERY_FIRST if task.priority == "tree" or is_awaited else EVERY if render is None else EVERY_DRAWING
+    ends_soon = render is None or len(task.keys) < MANY
+    often = EVERY_FIRST if task.priority == "tree" or is_awaited else EVERY if ends_soon else EVERY_DRAWING
 
     @st.fragment(run_every=EVERY_DRAWING if at_end else often)
     def poll() -> None:

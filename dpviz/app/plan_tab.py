@@ -10,7 +10,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,6 @@ from dpviz.charts.wording import percent
 from dpviz.errors import DpvizError
 from dpviz.evaluation import plan as planning
 from dpviz.evaluation.plan import Along, Goal, SearchAnswer
-from dpviz.evaluation.repeat import start_workers
 from dpviz.evaluation.simulate import Resampled, SyntheticTable, World, plant
 from dpviz.learners import FitRequest, require_task
 from dpviz.results.verdict import bare_text
@@ -163,7 +161,7 @@ def _ask_backwards(place: Place, request: FitRequest, loaded: Loaded) -> None:
 
 def _found(search: Search, **how: Any) -> Iterator[tuple[Search, SearchAnswer]]:
     """The first look is taken in this process while worker processes start."""
-    Thread(target=start_workers, args=(background.WORKERS,), daemon=True).start()
+    background.start_ahead()
     how |= {"seed": SEED, "workers": background.WORKERS}
     for answer in planning.plan_steps(search.place.world, search.fixed, search.along, search.goal, **how):
         yield search, answer

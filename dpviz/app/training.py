@@ -226,6 +226,7 @@ def _climbed(
     for keys, found in zip(chunks, parallel_map(fit_steps.steps, asked, background.WORKERS), strict=False):  # fewer after a stop
         for key, one in zip(keys, found, strict=True):
             yield key, background.Result(problem=one) if isinstance(one, DpvizError) else background.Result(one)
+    background.start_ahead()  # the next page may need more of the same processes
 
 
 def path_now(request: FitRequest, loaded: Loaded, *, fold: bool) -> tuple[background.Task | None, str]:

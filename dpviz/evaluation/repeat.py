@@ -3,14 +3,17 @@
 Worker processes run at low priority and leave Ctrl-C to the process that started them. Rows reach them through pipes, not files.
 """
 
+import gc
 import os
 import signal
+import sys
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from itertools import islice
 from threading import Thread
 from time import sleep
@@ -28,7 +31,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 #: Seconds that idle worker processes are kept.
-_IDLE = 300
+IDLE = 300
 #: Libraries that would use every processor in each of the workers.
 _THREADED = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 #: Bytes of counts that a worker process remembers. loky ends a process that has grown by 300 MB, with all it remembers; two
@@ -86,7 +89,7 @@ def processes(workers: int) -> Executor:
     from joblib.externals.loky import get_reusable_executor
 
     threads = str(max((os.cpu_count() or 1) // workers, 1))
-    how = {"timeout": _IDLE, "initializer": _enter_worker, "initargs": (os.getpid(),)}
+    how = {"timeout": IDLE, "initializer": _enter_worker, "initargs": (os.getpid(),)}
     return cast(Executor, get_reusable_executor(workers, env=dict.fromkeys(_THREADED, threads), **how))
 
 
@@ -139,14 +142,15 @@ def _fits(
 
 def start_workers(workers: int) -> None:
     """Start worker processes for `parallel_map` ahead of need, which takes a second or two."""
-    for _ in parallel_map(_import_learners, range(workers), workers):
+    for _ in parallel_map(_import_packages, range(workers), workers):
         pass
 
 
-def _import_learners(_: int) -> None:
-    from dpviz.learners import registry
-
-    registry()
+def _import_packages(_: int) -> None:
+    """What some learners import when they first train takes longer than all the rest, and stays."""
+    if "sklearn.ensemble" not in sys.modules:
+        import_module("sklearn.ensemble")
+        gc.freeze()
 
 
 def without_caches(data: EncodedDataset) -> EncodedDataset:
@@ -178,8 +182,9 @@ def _enter_worker(home: int) -> None:
     Thread(target=_end_after, args=(home,), daemon=True).start()
     NodeCache.most_bytes = _REMEMBERED
     if hasattr(os, "nice"):
-        os.nice(10)
+        os.nice(19)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.freeze()  # loky collects garbage once a second: never among packages
 
 
 def _end_after(home: int) -> None:

@@ -93,6 +93,25 @@ class UniformPoint:
 
 
 @dataclass(frozen=True, slots=True)
+class UniformShares:
+    """Uniform numbers from 0 to 1."""
+
+    title: ClassVar[str] = "uniform shares"
+
+    def choose(self, count: int, *, source: NoiseSource) -> np.ndarray:
+        """Independent numbers, float64 of shape (count,)."""
+        return source.draw(self, count) if count else np.empty(0)
+
+    def sample(self, count: int, rng: np.random.Generator) -> np.ndarray:
+        """Shares."""
+        return rng.random(count)
+
+    def sample_exactly(self, count: int) -> np.ndarray:
+        """The same with entropy from the operating system. Rounding reveals nothing: no row is looked at."""
+        return self.sample(count, generator(None))
+
+
+@dataclass(frozen=True, slots=True)
 class SecretKeys:
     """63-bit keys from which random trees, and labels of leaves without rows, are derived. Too many to be enumerated."""
 

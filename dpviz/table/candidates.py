@@ -251,6 +251,7 @@ def multiscale_candidates(schema: Schema) -> tuple[FeatureCandidates, ...]:
     return tuple(_multiscale(feature, scales) for feature in schema.features)
 
 
+@lru_cache(maxsize=64)
 def equal_width_grid(schema: Schema, bins: int) -> CandidateGrid:
     """`bins` equal-width bins per numeric feature, categories split as prefixes in declared order (PrivaTree, corrected)."""
 

@@ -297,10 +297,13 @@ class NodeCache:
             arrays = self._arrays.setdefault(path, {})
             if key in arrays:
                 return
-            room = self.most_bytes - array.nbytes
-            for oldest in list(self._recent):  # itself last
-                if sum(cache.nbytes for cache in self._recent) > room:
-                    oldest.nbytes, oldest._arrays = 0, {}
+            recent = list(self._recent)  # itself last
+            total = array.nbytes + sum(cache.nbytes for cache in recent)
+            for oldest in recent:
+                if total <= self.most_bytes:
+                    break
+                total -= oldest.nbytes
+                oldest.nbytes, oldest._arrays = 0, {}
             self._arrays.setdefault(path, {})[key] = array
             self.nbytes += array.nbytes
 

@@ -286,6 +286,9 @@ def test_news_has_the_page_drawn_again_at_once_drawings_come_less_often_and_at_e
         with pytest.raises(Rerun):
             poll()
     at_end()
+    assert watched(**how)[0] == background.EVERY  # of so few parts the end is near
+    drawn.clear()
+    monkeypatch.setattr(background, "MANY", len(gates))
     (pause, drawing), (_, whole) = watched(**how), watched()
     assert (pause, drawn) == (background.EVERY_DRAWING, [1])
     gates[1].go.set()
