@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -102,3 +103,14 @@ def test_tables_have_every_point_and_attacks_and_a_weaker_default_is_said_where_
     assert (row["mean accuracy"], row["proved"]) == ("80.0%", f"{PROVED.table.low(10):.1%}")
     for found in (attacked(0.7, 0.5), attacked(0.5, 0.51), attacked(0.5, 0.7, learner=VOTERS), attacked(0.5, 0.7, epsilon=1.0)):
         assert attacked_sentence(found) == ""  # stronger, as good as equal, not private, another epsilon
+
+
+def test_rows_of_an_attack_count_as_no_fewer_persons_than_have_them():
+    item = replace(PROVED, table=replace(PROVED.table, rows_per_person=3))
+    attacks = pd.DataFrame([attack_line("leaf-flips", FIRST, 0.1, rows, 0.8) for rows in (1, 3, 4, 9, 10)])
+    persons = [1, 1, 2, 3, 4]
+    (dots,) = (trace for trace in drawn(item, attacks=attacks).data if trace.error_y.array is not None)
+    assert list(dots.x) == persons
+    assert [text.split(" poisoned")[0] for text in dots.customdata] == list(map(str, persons))
+    cells = [(row["poisoned persons"], row["proved"]) for row in attack_table([item], attacks)]
+    assert cells == [(str(count), f"{item.table.low(count):.1%}") for count in persons]

@@ -1,7 +1,7 @@
 """The Compare page: a first look by itself, the whole when asked, what is there stays, and nothing private unasked."""
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 from threading import Event
 
 import pytest
@@ -46,6 +46,29 @@ def test_fits_of_private_rows_are_others_than_of_the_same_rows_in_public_and_a_f
     assert looked_at < set(whole.keys)
     assert {key[1 + KEYS.index("epsilon")] for key in looked_at} >= {grid.epsilons[0], grid.epsilons[-1]}
     assert len(looked_at) <= FIRST_LOOK
+
+
+def test_no_two_questions_share_a_fit_but_for_more_draws_of_the_same():
+    grid, rows = SweepGrid(("pf-tree",), (1.0,), (4,), (100,)), bundled()
+
+    def keys(changed):
+        return set(fits_of(Asked("epsilon", "accuracy", changed, 100, "asked"), rows).keys)
+
+    more_draws = replace(grid, repeats=grid.repeats + 1)
+    assert keys(grid) < keys(more_draws)
+    others = {
+        "learners": ("privatree",),
+        "epsilons": (2.0,),
+        "max_depths": (3,),
+        "n_rows": (200,),
+        "folds": 3,
+        "seed": 1,
+        "depth": "exact",
+        "params": {"pf-tree": {"lookahead": 1}},
+    }
+    assert {*others, "repeats"} == {field.name for field in fields(grid)}
+    for name, value in others.items():
+        assert not keys(grid) & keys(replace(grid, **{name: value})), name
 
 
 def titles(*names):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from itertools import combinations_with_replacement, pairwise
 from pathlib import Path
 
 import duckdb
@@ -14,6 +15,7 @@ from pyarrow import parquet
 import dpviz
 from dpviz.__main__ import main
 from dpviz.errors import TableError
+from dpviz.rows import opening
 from dpviz.rows.opening import read_rows
 from dpviz.table.schema import Schema
 from tests.support.nasty_cells import SCHEMA, shuffled
@@ -105,6 +107,20 @@ def test_answers_need_a_column_that_says_whose_they_are(empty: str, tmp_path: Pa
             base.execute(f"INSERT INTO t VALUES {keys.replace(')', ', 0)')}")
         with pytest.raises(TableError, match="which answer is whose"):
             list(read_rows(f"duckdb:///{tmp_path / f'{place}.duckdb'}?table=t&order=id", ["x"]))
+
+
+def test_two_equal_keys_are_noticed_however_rows_are_cut_into_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(keys: list[float | None], cuts: tuple[int, ...]) -> list[float | None]:
+        ends = pairwise([0, *cuts, len(keys)])
+        batches = [(0.0, pa.record_batch({"id": pa.array(keys[start:end], pa.float64())})) for start, end in ends]
+        monkeypatch.setattr(opening, "read_columns", lambda *asked, **how: iter(batches))
+        return [key for found, _ in read_rows("duckdb:///f?table=t&order=id", ["id"]) for key in found.to_pylist()]
+
+    for cuts in combinations_with_replacement(range(5), 2):  # some batches have no rows
+        assert read([1, 2, 3, 4], cuts) == [1, 2, 3, 4]
+        for keys in ([1, 1, 2, 3], [1, 2, 2, 3], [1, 2, 3, 3], [None, 1, 2, 3], [1, 2, None, 3], [1, 2, 3, None]):
+            with pytest.raises(TableError, match="which answer is whose"):
+                read(keys, cuts)
 
 
 def test_nothing_is_written_where_two_rows_have_one_key(

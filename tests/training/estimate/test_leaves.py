@@ -70,6 +70,21 @@ def test_folded_leaves_are_as_unsure_as_the_noise_of_all_they_hold():
     assert low < alone_low < alone_high < high
 
 
+def test_an_interval_is_wider_with_more_rows_of_a_person_and_with_less_epsilon():
+    alone = Tree(SCHEMA, leaf(1, 100, 900))
+
+    def interval(rows_per_person, epsilon):
+        plan = BudgetPlan(epsilon, 1, (), held_out=(HeldOutPart(LEAF_COUNTS, 0.1, epsilon),))
+        (found,) = intervals(alone, alone, plan, rows_per_person).values()
+        return found
+
+    for settings in ([(1, 1.0), (2, 1.0), (5, 1.0)], [(1, 1.0), (1, 0.1), (1, 0.05)], [(3, 1.0), (3, 0.1)]):
+        shares, lows, highs = zip(*(interval(*one) for one in settings), strict=True)
+        assert set(shares) == {0.9}
+        assert sorted(set(lows), reverse=True) == list(lows)
+        assert sorted(set(highs)) == list(highs)
+
+
 def test_an_end_moves_to_a_share_that_the_nodes_above_drew_beyond_it():
     plan = BudgetPlan(1.0, 1, (), held_out=(HeldOutPart(LEAF_COUNTS, 0.1, 1.0),))
 
