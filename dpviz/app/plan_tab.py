@@ -115,7 +115,7 @@ def _ask_world(loaded: Loaded) -> Place:
     world = _planted(key, loaded, n_rows, strength, depth)
     follows, guessing = (percent(round(share, 3)) for share in (world.chances[0][0], world.most_frequent))
     st.caption(prose("plan", "planted", follows=follows, guessing=guessing))
-    return Place(world, key, f"simulated from the schema of {loaded.title}")
+    return Place(world, key, f"Simulated from the schema of {loaded.title}")
 
 
 @st.cache_resource(scope="session", max_entries=4, show_spinner=False)

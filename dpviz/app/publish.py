@@ -164,7 +164,7 @@ def _ask_new(book: Register, loaded: Loaded, alike: list[str]) -> None:
         cap = left.number_input(f"Cap on ε ({unit_of_rows.neighbours})", 0.001, 1000.0, None, **options)
         rows = unit_of_rows.rows
         right.caption(f"Rows per person at most: {rows:,}, as the schema says. Another number is given on the Data page.")
-        with st.expander("δ", icon=":material/tune:"):
+        with st.expander("Allow a δ beside ε", icon=":material/tune:"):
             delta = st.number_input(_MOST_DELTA, 0.0, 0.1, 0.0, key="publish-delta", format="%g", step=1e-7, help=DELTA)
         declared = st.form_submit_button("Declare it: nobody in it is in another", icon=":material/add:")
 

@@ -89,9 +89,11 @@ def curves(frame: pd.DataFrame, along: str, metric: str = "accuracy") -> tuple[C
 
 
 def _points(rows: pd.DataFrame, along: str, metric: str) -> Iterator[Point]:
-    for x, group in rows.groupby(along):
-        low, median, high = np.quantile(group[metric], (BAND[0], 0.5, BAND[1]))
-        yield Point(float(x), float(group.composed.max()), float(low), float(median), float(high), len(group))
+    places, values, composed = (rows[name].to_numpy(dtype=float) for name in (along, metric, "composed"))
+    for x in np.unique(places):
+        there = places == x
+        low, median, high = np.quantile(values[there], (BAND[0], 0.5, BAND[1]))
+        yield Point(float(x), float(composed[there].max()), float(low), float(median), float(high), int(there.sum()))
 
 
 def with_guesses(
@@ -205,7 +207,8 @@ def _quantiles(groups: Sequence[np.ndarray]) -> list[float]:
 
 def _outcomes(rows: pd.DataFrame, learner: str, metric: str) -> dict[int, np.ndarray]:
     fits = rows[rows.learner == learner].dropna(subset=[metric])
-    return {int(fold): np.asarray(group[metric], dtype=float) for fold, group in fits.groupby("fold")}
+    folds, values = fits.fold.to_numpy(), fits[metric].to_numpy(dtype=float)
+    return {int(fold): values[folds == fold] for fold in np.unique(folds)}
 
 
 def _independent_pairs(rows: pd.DataFrame, names: tuple[str, str], *counts: int) -> int:

@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from threading import Event
 
 import pytest
@@ -66,6 +67,9 @@ def asked(role=DataRole.SIMULATED, **url):
 def test_nothing_begins_before_it_is_asked_for(role):
     test = opened("compare", role, tab=PLAN_TAB)
     assert [job_of(test, slot) for slot in (*SLOTS, expected.SLOT)] == [None] * 3
+    parts = [one for one in test.main if one.type in ("header", "button_group")]
+    heads = [head.value for head, part in pairwise(parts) if part.type == "button_group" and part.label == "Simulate with"]
+    assert heads == ["Work backwards from a goal"] * (role is not DataRole.PRIVATE)
     for rate in [box for box in test.number_input if box.label.startswith("Of 100 rows")]:
         rate.set_value(17.0).run()  # who types a base rate asks
         assert job_of(test, expected.SLOT) is not None
