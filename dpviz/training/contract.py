@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dpviz.accounting.claim import Claim, ClaimStatus, Disclosure
-from dpviz.accounting.events import Event, Sequential
+from dpviz.accounting.events import Event, sequence
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, HeldOutPart
 from dpviz.errors import SchemaError
@@ -65,14 +65,9 @@ class FitByGrowing:
         recipe = self.prepare(data, plan, params, source)
         if plan.held_out:
             tree, event, report = grow_honestly(counter_of(data), plan, recipe, source)
-            return FitOutput(tree, after(recipe.before, event), recipe.disclosures, report)
+            return FitOutput(tree, sequence(*recipe.before, event), recipe.disclosures, report)
         root, event = recipe.grow(source)
-        return FitOutput(Tree(data.schema, root), after(recipe.before, event), recipe.disclosures)
-
-
-def after(before: tuple[Event, ...], event: Event) -> Event:
-    """`event`, preceded by the events `before` on the same rows."""
-    return Sequential((*before, event)) if before else event
+        return FitOutput(Tree(data.schema, root), sequence(*recipe.before, event), recipe.disclosures)
 
 
 def always_claims(source: str, verdict: ClaimStatus, because: str, evidence: str = "") -> ClaimRule:

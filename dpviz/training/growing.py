@@ -108,25 +108,25 @@ def grow(
 
     Level by level, so that a source counts all nodes of a level at once.
     """
-    grid, decided, level = node.grid, dict[int, Decision](), [(node, place)]
+    grid, decisions, level = node.grid, dict[int, Decision](), [(node, place)]
     while level:
         below: list[tuple[CountedNode, int]] = []
         level[0][0].count_level([here for here, _ in level], kind(level[0][0].level))
         for here, at in level:
             source.enter(at)
-            below += _decided(here, at, step(here), decided)
+            below += _record(here, at, step(here), decisions)
         level = below
-    return _assembled(grid, decided, place)
+    return _assemble(grid, decisions, place)
 
 
-def _decided(
-    node: CountedNode | None, place: int, decision: Decision, decided: dict[int, Decision]
+def _record(
+    node: CountedNode | None, place: int, decision: Decision, decisions: dict[int, Decision]
 ) -> Iterator[tuple[CountedNode, int]]:
     """Note what is decided at a node, and what was decided with it; the nodes below that are open, with their places.
 
     Without a node nothing is open there: its rows need not be counted.
     """
-    decided[place] = decision
+    decisions[place] = decision
     if isinstance(decision, Label):
         return
     children: tuple[CountedNode | None, CountedNode | None] = None, None
@@ -136,7 +136,7 @@ def _decided(
         children = node.children(decision.feature, left)
     for side, child in enumerate(children):
         if decision.below is not None:
-            yield from _decided(child, 2 * place + side, decision.below[side], decided)
+            yield from _record(child, 2 * place + side, decision.below[side], decisions)
         elif child is not None:
             yield child, 2 * place + side
 
@@ -148,13 +148,13 @@ def _is_open(decision: Decision) -> bool:
     return decision.below is None or any(map(_is_open, decision.below))
 
 
-def _assembled(grid: CandidateGrid, decided: dict[int, Decision], place: int) -> tuple[Node, Event]:
+def _assemble(grid: CandidateGrid, decisions: dict[int, Decision], place: int) -> tuple[Node, Event]:
     """The subtree at `place` of what was decided, with its event."""
-    decision = decided[place]
+    decision = decisions[place]
     if isinstance(decision, Label):
         return decision.leaf, decision.event
-    (left, left_event), (right, right_event) = (_assembled(grid, decided, 2 * place + side) for side in (0, 1))
-    event = _after(decision.event, left_event, right_event)
+    (left, left_event), (right, right_event) = (_assemble(grid, decisions, 2 * place + side) for side in (0, 1))
+    event = _branch_event(decision.event, left_event, right_event)
     if decision.codes is not None:
         return Branch(SubsetRule(decision.feature, decision.codes), left, right), event
     rule, candidates = rule_of(grid, decision.feature, decision.index), grid.features[decision.feature]
@@ -165,7 +165,7 @@ def _assembled(grid: CandidateGrid, decided: dict[int, Decision], place: int) ->
     return Branch(rule, left, right, decision.median_split), event
 
 
-def _after(event: Event, left: Event, right: Event) -> Event:
+def _branch_event(event: Event, left: Event, right: Event) -> Event:
     """`event`, then what was done to either half of the rows; without what is included in `event`."""
     below = Parallel(tuple(part for part in (left, right) if part != INCLUDED))
     steps = tuple(step for step in (event, below) if step not in (INCLUDED, Parallel(())))

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from dpviz.accounting.events import GaussianRounds
+from dpviz.accounting.events import GaussianRounds, sequence
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.models.base import n_scores
@@ -28,7 +28,7 @@ from dpviz.training.boosting.histograms import numbers_of, release_histograms
 from dpviz.training.boosting.loss import Loss, gradient_limit, initial_score, loss_of
 from dpviz.training.boosting.rounds import Recipe, Rounds
 from dpviz.training.boosting.trees import BoostingTrees, Drawing, FollowingTrees, cells_by_part, draw_boosting_trees
-from dpviz.training.contract import FitOutput, LearnerSpec, after, always_claims, n_public_of
+from dpviz.training.contract import FitOutput, LearnerSpec, always_claims, n_public_of
 from dpviz.training.params import Settings, flag, number, whole
 
 NAME = "s-gbdt"
@@ -163,7 +163,7 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSou
     else:
         trees = draw_boosting_trees(schema, shape, params.rounds, plan.depth, multiscale=params.multiscale, source=source)
     rounds = Rounds(data, trees, loss, initial, recipe(priced, loss, params, schema.n_public), source)
-    return FitOutput(rounds.run_all(), after(before, drawn_by(source, step)))
+    return FitOutput(rounds.run_all(), sequence(*before, drawn_by(source, step)))
 
 
 def recipe(cost: GaussianRounds, loss: Loss, params: Params, n_public: int | None) -> Recipe:

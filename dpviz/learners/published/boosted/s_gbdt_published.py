@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dpviz.accounting.events import Event, GaussianRounds
+from dpviz.accounting.events import Event, GaussianRounds, sequence
 from dpviz.accounting.gaussian import filter_orders
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, Share
@@ -23,7 +23,7 @@ from dpviz.table.schema import NumericTarget, Schema
 from dpviz.training.boosting.loss import gradient_limit, initial_score, loss_of
 from dpviz.training.boosting.rounds import Recipe, Rounds
 from dpviz.training.boosting.trees import BoostingTrees, draw_boosting_trees
-from dpviz.training.contract import FitOutput, LearnerSpec, after, always_claims, n_public_of
+from dpviz.training.contract import FitOutput, LearnerSpec, always_claims, n_public_of
 from dpviz.training.params import Settings, flag, number, whole
 
 NAME = "s-gbdt-published"
@@ -97,7 +97,7 @@ def start(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseS
     recipe, loss = recipe_of(schema, cost, params), loss_of(schema, newton=False)
     initial, before = initial_score(loss, data.target, schema.n_public or 1, plan.of(_INITIAL), source)
     trees = draw(data.schema, plan, params, recipe, source)
-    return Rounds(data, trees, loss, initial, recipe, source), after(before, drawn_by(source, step))
+    return Rounds(data, trees, loss, initial, recipe, source), sequence(*before, drawn_by(source, step))
 
 
 def recipe_of(schema: Schema, cost: GaussianRounds, params: Params) -> Recipe:
