@@ -231,7 +231,7 @@ def draw_curves(asked: Asked, frame: pd.DataFrame, chosen: float | None = None) 
     look |= {"unit": unit}
     show_chart(charts.compare_chart(found, summary=words, along=along, metric=metric, **look), "curves", png=saved_as("curves"))
     if charts.is_cut(found, metric, banded):
-        st.caption(f"R² below −{-charts.LEAST_R2} is cut off: far worse than predicting the mean. The table has the numbers.")
+        st.caption(f"R² below −{-charts.R2_FLOOR} is cut off: far worse than predicting the mean. The table has the numbers.")
     st.caption(prose("compare", "lines", enough=str(charts.ENOUGH)))
     return found
 

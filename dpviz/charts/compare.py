@@ -1,7 +1,8 @@
 """Compare in pictures and words: curves side by side, what single draws may give, who beats whom on the same splits.
 
-Each learner's line looks the same in every figure, whatever else is chosen. Colour is never the only cue: each learner has a
-marker of its own, and a claim that does not hold is dashed, open and said in words. A band stands on `ENOUGH` fits at every
+Each learner has the same colour and marker in every figure, whatever else is chosen. Colour is never the only cue: no two
+markers are alike, and a claim that does not hold is dashed, open and said in words. Over epsilon a learner without privacy is a
+grey level, with the next of `LEVEL_DASHES`. A band stands on `ENOUGH` fits at every
 point. It reaches from the 5% to the 95% outcome over draws and folds, its line is the median: what one tree may turn out to be,
 not how well its mean is known (Hofman, Goldstein and Hullman, CHI 2020: ranges of means are read as ranges of outcomes).
 """
@@ -25,7 +26,7 @@ from dpviz.learners.variants import parse_variant, place_of, variant_title
 from dpviz.models.tree import format_value
 from dpviz.results.verdict import ROW, Unit
 from dpviz.results.wording import number_text, rounded_up
-from dpviz.training.estimate.number_report import LEAST_R2 as WORST
+from dpviz.training.estimate.number_report import LEAST_R2
 
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "pentagon", "hexagon", "cross")
 _WORDS = {"holds": "", "none": "", "unproven": ", claim unproven", "violated": ", claim violated"}
@@ -86,7 +87,7 @@ _LOSSES = ("log_loss", "brier")
 #: What predicts without a model; `majority`, a private learner, is another line.
 _CONSTANTS = {"accuracy": "Always the largest class", "r2": "Always the mean", "rmse": "Always the mean"}
 #: A draw of an R² below this is drawn at the edge: how much worse than the mean does not matter.
-LEAST_R2 = -0.5
+R2_FLOOR = -0.5
 
 
 def measure_text(value: float, metric: str) -> str:
@@ -101,7 +102,7 @@ def measure_text(value: float, metric: str) -> str:
 def interval_text(between: tuple[float, float], metric: str) -> str:
     """Both ends, as in "80.1% to 82.5%"."""
     low, high = between
-    least = f"below {measure_text(WORST, metric)}" if metric == "r2" and low < WORST else measure_text(low, metric)
+    least = f"below {measure_text(LEAST_R2, metric)}" if metric == "r2" and low < LEAST_R2 else measure_text(low, metric)
     return f"{least} to {measure_text(high, metric)}"
 
 
@@ -188,8 +189,8 @@ def compare_chart(
 
     def add_level(name: str, height: float, dash: str) -> None:
         hover = f"{name}: {measure_text(height, metric)}<extra></extra>"
-        level = {"mode": "lines", "line": line(NEUTRAL, 2, dash), "hovertemplate": hover}
-        figure.add_scatter(x=list(ends), y=[height] * 2, name=name, **level)
+        look: Style = {"mode": "lines", "line": line(NEUTRAL, 2, dash), "hovertemplate": hover}
+        figure.add_scatter(x=list(ends), y=[height] * 2, name=name, **look)
 
     for curve in curves:
         style, points = styles[curve.learner], _visible_points(curve, axis=axis)
@@ -204,7 +205,7 @@ def compare_chart(
     if chosen is not None:
         level_line(figure, x=chosen - 50 if axis == "guesses" else chosen)
     if is_cut(curves, metric, banded):
-        figure.update_yaxes(range=[LEAST_R2, 1.02])
+        figure.update_yaxes(range=[R2_FLOOR, 1.02])
     description = f"{METRICS[metric]} of {counted(len(curves), 'algorithm')}. {summary}"
     return Chart(figure, description, partial(curve_rows, curves, along=along, metric=metric, unit=unit))
 
@@ -212,7 +213,7 @@ def compare_chart(
 def is_cut(curves: Sequence[Curve], metric: str, banded: str | None = None) -> bool:
     """True when the figure does not show how bad the worst R² is, of all lines and of the band of the learner `banded`."""
     drawn = ((point.low if curve.learner == banded else point.median) for curve in curves for point in curve.points)
-    return metric == "r2" and any(value < LEAST_R2 for value in drawn)
+    return metric == "r2" and any(value < R2_FLOOR for value in drawn)
 
 
 def _styles(curves: Sequence[Curve]) -> dict[str, LineStyle]:

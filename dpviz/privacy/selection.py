@@ -1,6 +1,7 @@
 """Private selection: permute-and-flip, and the classic exponential mechanism.
 
-Both prefer a candidate of utility u by the factor exp(a u), where a = eps/(2 Delta), or eps/Delta if the utility is monotone.
+Both prefer a candidate of utility u by the factor exp(a u), where a = epsilon / width: `Sensitivity.width` is twice the
+sensitivity, or once if the utility is monotone.
 Permute-and-flip is never worse than the exponential mechanism; only the latter takes weights.
 
 Source: McKenna & Sheldon 2020 (permute-and-flip; the same as adding one-sided exponential noise, Ding et al. 2021); McSherry &

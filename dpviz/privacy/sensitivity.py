@@ -31,9 +31,14 @@ class Sensitivity:
         if not is_number(self.value) or self.value <= 0:
             raise ParameterError("Sensitivity", "value", self.value, "positive and finite")
 
+    @property
+    def width(self) -> float:
+        """How far apart one row can move two numbers: what a selection pays for, as for `Width`."""
+        return self.value if self.monotone else 2 * self.value
+
     def exponent(self, epsilon: float) -> float:
-        """The factor on utilities inside exp(): eps / (2 Delta), or eps / Delta if monotone."""
-        return epsilon / (self.value if self.monotone else 2 * self.value)
+        """The factor on utilities inside exp(): epsilon / width."""
+        return epsilon / self.width
 
     def event(self, epsilon: float, mechanism: str, part: str, level: int | None, *, bounded_range: bool = False) -> Step:
         """The event of a selection with this sensitivity; it costs `epsilon` only if the value is a bound.
@@ -53,11 +58,11 @@ class Sensitivity:
         """
         if epsilon == 0:
             return [0] * len(utilities), 1.0
-        return utilities.tolist(), round_up(Fraction(self.value) * (1 if self.monotone else 2) / Fraction(epsilon))
+        return utilities.tolist(), round_up(Fraction(self.width) / Fraction(epsilon))
 
 
 @dataclass(frozen=True, slots=True)
-class BoundedRangeSensitivity:
+class Width:
     """One row more changes every utility of a selection by something in [low, low + value], with the same low for all.
 
     Odds between candidates then change by a factor of at most exp(epsilon) where exp(epsilon u / value) weighs them: what moves
@@ -68,7 +73,7 @@ class BoundedRangeSensitivity:
     source: str  #: Why it holds: a proof in words
 
     def __post_init__(self) -> None:
-        validate_count("BoundedRangeSensitivity", "value", self.value)
+        validate_count("Width", "value", self.value)
 
     def rate(self, epsilon: float) -> Fraction:
         """The factor on utilities inside exp(), exactly."""
