@@ -25,12 +25,13 @@ from dpviz.learners.native import s_gbdt
 from dpviz.models.boosted import BoostedTrees
 from dpviz.privacy.gaussian import contributions
 from dpviz.privacy.source import NoiseSource
+from dpviz.privacy.uniform import UniformShares
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
 from dpviz.training.boosting.histograms import FeatureHistograms, numbers_of, release_histograms
 from dpviz.training.boosting.loss import Loss, initial_score, loss_of
 from dpviz.training.boosting.rounds import GRADIENTS, WEIGHTS, Recipe, boosted_model
-from dpviz.training.boosting.trees import Nested, pack, split_features, two_sided, uniform
+from dpviz.training.boosting.trees import Nested, pack, split_features, two_sided
 
 #: Share of epsilon for the first score, and of the levels' rounds for the histogram of numbers.
 _START, _COUNTED = 0.05, 0.1
@@ -141,7 +142,7 @@ class _Growing:
         return self._nested(levels, 0, 0), values, node
 
     def _drawn(self) -> Cut:
-        place, share = uniform(2, self.source)
+        place, share = UniformShares().choose(2, source=self.source)
         part = self.bins[min(int(place * len(self.bins)), len(self.bins) - 1)]
         return part.cut(min(int(share * part.n_cuts), part.n_cuts - 1))
 
