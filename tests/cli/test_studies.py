@@ -22,7 +22,7 @@ from dpviz.evaluation.audit.exact import Universe
 from dpviz.evaluation.audit.verdicts import StoredRun, run_from_json, run_to_json, stored_run
 from dpviz.evaluation.audit.verify import verify
 from dpviz.learners import FitRequest, registry
-from tests.support.audits import BOUND, HOLDS, NONE, facts, run_of
+from tests.support.audits import BOUND, HOLDS, NONE, UNPROVEN, facts, run_of
 from tests.support.planted import HALF_NOISE
 
 # --- sweep: a line per fit, resumed and stopped without losing any
@@ -148,6 +148,27 @@ def test_all_learners_are_tables_and_a_file_and_a_violated_ledger_is_exit_code_o
     monkeypatch.setattr(verify_command, "verify_each", lambda *args, **asked: broken)
     code, out, _ = run("verify", "pf-tree")
     assert (code, "ledger violated" in out) == (1, True)
+
+
+def test_every_number_of_a_verification_stands_under_its_own_name(run, monkeypatch):
+    found = replace(UNPROVEN, epsilon=0.75, claimed=1.25, composed=1.5, log_ratio=0.5, n_sets=12, n_pairs=34, seconds=5.6)
+    monkeypatch.setattr(verify_command, "verify_each", lambda *args, **asked: [found])
+    told = json.loads(run("verify", "privatree", "--json")[1])
+    (verdict,), (place,) = told["verdict"], told["searched"]
+    numbers = {"epsilon": "0.75", "claimed": "1.25", "composed": "1.5", "searched": "0.5000"}
+    words = {"learner": "privatree", "finding": "unproven", "where": found.searched, "reason": found.because}
+    assert verdict == words | numbers
+    counts = {"data_sets": "12", "pairs": "34", "seconds": "5.6"}
+    assert place == {"searched": "0.5000", "finding": "unproven", "where": found.searched} | counts
+    assert [float(told[name]) for name in ("without", "with")] == pytest.approx(found.worst_pair.probabilities, rel=1e-5)
+    assert [row[""] for row in told["pair"]] == ["without"] * 2 + ["with"] * 3
+
+    evidence = facts(found, replace(BOUND, bound=0.25, perfect=0.375), processor_seconds=7.0, date="2031-02-03")
+    monkeypatch.setattr(verify_command, "verify_all", lambda **asked: StoredRun((evidence,)))
+    (row,) = json.loads(run("verify", "--all", "--json")[1])["facts"]
+    assert row | {"epsilon": "0.75", "claimed": "1.25", "composed": "1.5", "ceiling": "0.375", "seconds": "7.0"} == row
+    assert row | {"proved": "unproven", "date": "2031-02-03", "reason": found.because} == row
+    assert (row["searched"].split(",")[0], row["attacked"].split(",")[0]) == (">= 0.5", ">= 0.25")
 
 
 def test_the_named_learners_replace_their_entries_in_a_file_and_no_others(run, monkeypatch, tmp_path):

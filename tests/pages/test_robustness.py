@@ -14,7 +14,8 @@ from dpviz.evaluation.attacks import ATTACKS
 from dpviz.learners import DEFAULT, get_learner
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
-from tests.support.pages import after_work, bundled, button, click, job_of, opened, said_in_boxes, shown
+from tests.support.curves import PROVED
+from tests.support.pages import after_work, bundled, button, click, in_use, job_of, opened, said_in_boxes, shown
 
 CURVES, ATTACK = "robustness", "robustness-attack"
 #: One curve of few draws.
@@ -88,6 +89,34 @@ def test_nothing_is_computed_on_private_rows_before_it_is_asked_for():
     finished(test)
     assert len(test.get("plotly_chart")) == 1
     assert "not to be published" in said(test)
+
+
+@pytest.mark.slow
+def test_every_setting_has_curves_of_its_own_and_rows_of_a_person_are_counted_once(monkeypatch):
+    asked, table = [], replace(PROVED.table, rows_per_person=2)
+
+    def certify(request, splits, **how):
+        asked.append((request.arguments, len(splits), how["draws"]))
+        return table
+
+    monkeypatch.setattr("dpviz.evaluation.poisoning.certify", certify)
+    rows = in_use(DataRole.SIMULATED)
+    test = after_work(opened("robustness", rows=rows, **LITTLE), CURVES)
+    n_train = rows.data.split(0.2, seed=0)[0].n_rows
+    assert f"poisoned persons of {n_train // 2:,} (" in said(test)
+    changes = {"depth": 2, "splits": 3, "draws": 300}
+    for name, value in changes.items():
+        test.select_slider(key=f"robust-{name}").set_value(value)
+        after_work(test.run(), CURVES)
+    test.multiselect(key="robust-epsilons").set_value([0.2])
+    after_work(test.run(), CURVES)
+    assert [(about["depth"], n_splits, draws, about["epsilon"]) for about, n_splits, draws in asked] == [
+        ("auto", 1, 100, 0.1),
+        (2, 1, 100, 0.1),
+        (2, 3, 100, 0.1),
+        (2, 3, 300, 0.1),
+        (2, 3, 300, 0.2),
+    ]
 
 
 @pytest.mark.slow
