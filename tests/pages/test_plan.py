@@ -102,6 +102,24 @@ def test_what_to_expect_is_simulated_once_for_all_sessions_shown_early_judged_af
     assert any(kind == "info" and text.startswith("Stopped") for kind, text in said_in_boxes(own))
 
 
+def test_another_world_is_planted_whatever_is_changed_of_it(monkeypatch):
+    planted, plant = [], plan_tab.plant
+
+    def noted(schema, **how):
+        planted.append({name: how[name] for name in ("n_rows", "strength", "depth")})
+        return plant(schema, **how)
+
+    monkeypatch.setattr(plan_tab, "plant", noted)
+    test = opened("compare", DataRole.PRIVATE, tab=PLAN_TAB)
+    (world,) = planted
+    changes = {"planted": ("depth", 3), "strength": ("strength", 0.8), "plan-rows": ("n_rows", 500)}
+    for key, (name, value) in changes.items():
+        slider = test.select_slider if key == "plan-rows" else test.slider
+        slider(key=key).set_value(value).run()
+        world = world | {name: value}
+        assert planted[-1] == world
+
+
 def test_private_rows_are_never_drawn_from(monkeypatch):
     """Nothing that reads rows is called: the plan is made from the schema alone."""
     loaded = in_use(DataRole.PRIVATE)
