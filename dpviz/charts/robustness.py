@@ -80,6 +80,8 @@ DASHES = ("solid", "dash", "dashdot", "longdash")
 BELOW = 0.25
 #: Up to so many rows every number of them is named below the axis.
 FEW = 8
+#: Letters for which the legend has room on a telephone.
+LONGEST = 60
 _ATTACK_SYMBOLS = ("circle", "diamond", "square", "triangle-up")
 
 
@@ -172,14 +174,16 @@ def _add(figure: Figure, item: Certified, up_to: float, style: Style, threshold:
     about["hovertemplate"] = f"{head}{hover}<extra></extra>"
     match item.kind:
         case "proved":
-            figure.add_scatter(**about, y=low, name=f"{name}: proved{up_to_rows}", line=style)
+            figure.add_scatter(**about, y=low, name=_legend_words(name, f"proved{up_to_rows}"), line=style)
             thin = {"line": style | {"width": THIN}, "showlegend": False}
             figure.add_scatter(**about, y=tight, name=f"{name}: estimate", **thin)
             if has_published:
                 dots = {"line": style | {"width": THIN, "dash": "dot"}, "showlegend": False}
                 figure.add_scatter(**about, y=published, name=f"{name}: Corollary 2", **dots)
         case "votes":
-            figure.add_scatter(**about, y=low, name=f"{item.title}: certified{up_to_rows}", line=style | {"shape": "hv"})
+            figure.add_scatter(
+                **about, y=low, name=_legend_words(item.title, f"certified{up_to_rows}"), line=style | {"shape": "hv"}
+            )
         case "refused":  # struck through: grey, dotted, crossed out, and said so
             crosses = {"symbol": "x-thin", "size": 7, "maxdisplayed": 12, "line": {"color": NEUTRAL, "width": 1.5}}
             struck = about | {"mode": "lines+markers", "marker": crosses, "line": line(NEUTRAL, 1.5, "dot")}
@@ -194,6 +198,11 @@ def _add(figure: Figure, item: Certified, up_to: float, style: Style, threshold:
         figure.add_scatter(x=[withstood], y=[level], name="crossing", legendgroup=name, **ring, **SILENT)
 
 
+def _legend_words(name: str, words: str) -> str:
+    """On two lines where a telephone would cut off one."""
+    return f"{name}:{' ' if len(name) + len(words) <= LONGEST else '<br>'}{words}"
+
+
 def _add_attacks(figure: Figure, item: Certified, attacks: pd.DataFrame, colour: str) -> None:
     symbols = dict(zip(ATTACKS, _ATTACK_SYMBOLS, strict=False))
     for attack, frame in attacks.groupby("attack", sort=False):
@@ -204,7 +213,7 @@ def _add_attacks(figure: Figure, item: Certified, attacks: pd.DataFrame, colour:
         ]
         dots = {"symbol": symbols[str(attack)], "size": 9, "color": colour, "line": {"color": WHITE, "width": 1}}
         spread = limits(frame.high - frame.accuracy, frame.accuracy - frame.low, colour, thickness=1.2, width=4)
-        look = {"error_y": spread, "name": f"{item.name}: {title.lower()}", "mode": "markers", "marker": dots}
+        look = {"error_y": spread, "name": _legend_words(item.name, title.lower()), "mode": "markers", "marker": dots}
         hover = f"<b>{item.name}</b><br>{title}<br>%{{customdata}}<extra></extra>"
         figure.add_scatter(x=frame.poisoned_rows, y=frame.accuracy, customdata=hover_texts, hovertemplate=hover, **look)
 

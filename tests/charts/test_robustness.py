@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from dpviz.charts.robustness import (
+    LONGEST,
     MOST_ROWS,
     attack_table,
     attacked_sentence,
@@ -91,6 +92,9 @@ def test_a_ring_stands_where_the_proof_ends_and_the_legend_says_how_many_rows():
     assert not lines(cut, "crossing")
     assert len(lines(cut, " rows (further right)")) == 1
     assert not lines(figure, "further right")
+    measured = drawn(voted(), attacks=pd.DataFrame([attack_line("leaf-flips", VOTERS, 0.1, 10, 0.3)]), up_to=0.0001)
+    named = [trace.name for trace in measured.data if trace.showlegend is not False]
+    assert all(len(part) <= LONGEST for name in named for part in name.split("<br>"))
 
 
 def test_tables_have_every_point_and_attacks_and_a_weaker_default_is_said_where_it_is_weaker():
