@@ -27,7 +27,7 @@ from dpviz.privacy.objective_perturbation import ObjectivePerturbation
 from dpviz.privacy.quantiles import JointQuantiles
 from dpviz.privacy.random_assignment import PoissonSample, RandomAssignment
 from dpviz.privacy.selection import ExponentialMechanism, PermuteAndFlip
-from dpviz.privacy.sensitivity import COUNT, Sensitivity, Width
+from dpviz.privacy.sensitivity import COUNT, BoundedRangeSensitivity, Sensitivity
 from dpviz.privacy.two_levels import TwoLevelChoice
 from dpviz.release.records import check_caps
 from dpviz.results.verdict import verdict
@@ -98,8 +98,8 @@ DOORS: dict[str, Callable[[Any], Any]] = {
     "grid": lambda x: NoiseGrid((1.0, x)),
     "permute-and-flip": lambda x: PermuteAndFlip(x, COUNT),
     "exponential": lambda x: ExponentialMechanism(x, COUNT),
-    "two levels": lambda x: TwoLevelChoice(x, Width(1, "")),
-    "width": lambda x: Width(x, ""),
+    "two levels": lambda x: TwoLevelChoice(x, BoundedRangeSensitivity(1, "")),
+    "width": lambda x: BoundedRangeSensitivity(x, ""),
     "sensitivity": lambda x: Sensitivity(x, monotone=True, source=""),
     "quantiles": lambda x: JointQuantiles(x, 0, 1),
     "smooth majority": SmoothMajority,

@@ -33,7 +33,7 @@ class Sensitivity:
 
     @property
     def width(self) -> float:
-        """How far apart one row can move two numbers: what a selection pays for, as for `Width`."""
+        """How far apart one row can move two numbers: what a selection pays for, as for `BoundedRangeSensitivity`."""
         return self.value if self.monotone else 2 * self.value
 
     def exponent(self, epsilon: float) -> float:
@@ -62,7 +62,7 @@ class Sensitivity:
 
 
 @dataclass(frozen=True, slots=True)
-class Width:
+class BoundedRangeSensitivity:
     """One row more changes every utility of a selection by something in [low, low + value], with the same low for all.
 
     Odds between candidates then change by a factor of at most exp(epsilon) where exp(epsilon u / value) weighs them: what moves
@@ -73,7 +73,7 @@ class Width:
     source: str  #: Why it holds: a proof in words
 
     def __post_init__(self) -> None:
-        validate_count("Width", "value", self.value)
+        validate_count("BoundedRangeSensitivity", "value", self.value)
 
     def rate(self, epsilon: float) -> Fraction:
         """The factor on utilities inside exp(), exactly."""

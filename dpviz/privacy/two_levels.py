@@ -8,7 +8,7 @@ others meet b. The exponential mechanism over all trees, P(r, a, b) ~ exp(c u) w
 so a root is drawn first, by the product of both sums, then either side by itself. The product of the three probabilities is
 exp(c u) over the sum of all: exactly the law over n_roots * n_below^2 trees, from 2 * n_roots * n_below utilities.
 
-**Privacy.** Let one row more change every u(r, a, b) by some d in [low, low + width] (`Width`). Then
+**Privacy.** Let one row more change every u(r, a, b) by some d in [low, low + width] (`BoundedRangeSensitivity`). Then
 ln P'/P = c d - ln(sum of P exp(c d)), and both terms lie in [c low, c low + epsilon]: the loss of every output is between
 -epsilon and epsilon, and the losses of any two outputs differ by at most epsilon. That is epsilon-DP, and
 epsilon-*bounded-range*, which composes and compares better (epsilon^2 / 8-zCDP); permute-and-flip does not have it.
@@ -28,7 +28,7 @@ import numpy as np
 
 from dpviz.accounting.events import BoundedRange, Step
 from dpviz.privacy.exact_weights import ExactWeights, exact_weights, sample_index_exactly
-from dpviz.privacy.sensitivity import Width, check_epsilon
+from dpviz.privacy.sensitivity import BoundedRangeSensitivity, check_epsilon
 from dpviz.privacy.source import NoiseSource, Released, drawn_by
 
 #: Utilities of either side that are made at once.
@@ -89,7 +89,7 @@ class TwoLevelChoice:
     """The exponential mechanism over all trees of two levels."""
 
     epsilon: float
-    width: Width
+    width: BoundedRangeSensitivity
     title: ClassVar[str] = "exponential mechanism over two levels"
 
     def __post_init__(self) -> None:

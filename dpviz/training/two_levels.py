@@ -32,7 +32,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dpviz.privacy.sensitivity import Width
+from dpviz.privacy.sensitivity import BoundedRangeSensitivity
 from dpviz.privacy.two_levels import Nearly, Parts, Sides, TwoLevelUtilities
 from dpviz.table.candidates import CandidateGrid, FeatureCandidates
 from dpviz.training.nodes import CountedNode, left_counts
@@ -56,10 +56,10 @@ class TreeScore:
     repeats: int | None = None
 
     @property
-    def width(self) -> Width:
+    def width(self) -> BoundedRangeSensitivity:
         """How much one row changes it."""
         because = "one leaf gains a row: correct rows and minus half the impurity, in a convex combination"
-        return Width(SCALE * self.weighing.largest, because)
+        return BoundedRangeSensitivity(SCALE * self.weighing.largest, because)
 
     def utilities(self, node: CountedNode) -> TwoLevelUtilities:
         """Of all trees at a node."""

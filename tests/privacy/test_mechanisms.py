@@ -18,7 +18,7 @@ from dpviz.privacy.objective_perturbation import ObjectivePerturbation
 from dpviz.privacy.quantiles import JointQuantiles
 from dpviz.privacy.random_assignment import PoissonSample, RandomAssignment
 from dpviz.privacy.selection import ExponentialMechanism, PermuteAndFlip
-from dpviz.privacy.sensitivity import COUNT, Sensitivity, Width
+from dpviz.privacy.sensitivity import COUNT, BoundedRangeSensitivity, Sensitivity
 from dpviz.privacy.source import ExactNoise, Simulation
 from dpviz.privacy.two_levels import TwoLevelChoice
 from dpviz.privacy.uniform import UniformChoice, UniformPoint
@@ -33,7 +33,7 @@ SURE = [
     (LaplaceNoise(1e9), np.arange(6).reshape(2, 3), np.arange(6).reshape(2, 3), PureDP(1e9)),
     (PermuteAndFlip(300.0, COUNT), np.array([1, 9, 2]), 1, PureDP(300.0)),
     (ExponentialMechanism(300.0, COUNT), np.array([1, 9, 2]), 1, BoundedRange(300.0)),
-    (TwoLevelChoice(5000.0, Width(8, "test")), TREES, (1, 0, 1), BoundedRange(5000.0)),
+    (TwoLevelChoice(5000.0, BoundedRangeSensitivity(8, "test")), TREES, (1, 0, 1), BoundedRange(5000.0)),
     (UniformChoice(), 3, None, Free()),
     (UniformPoint(), (0.0, 1.0), None, Free()),
     (ObjectivePerturbation(0.5, 1.0), ROWS, None, PureDP(0.5)),

@@ -14,7 +14,7 @@ from scipy.stats import chisquare
 
 from dpviz.privacy import exact_weights, two_levels
 from dpviz.privacy.exact_weights import ExactWeights
-from dpviz.privacy.sensitivity import Width
+from dpviz.privacy.sensitivity import BoundedRangeSensitivity
 from dpviz.privacy.source import ExactNoise, Simulation
 from dpviz.privacy.two_levels import DepthTwoTree, TwoLevelChoice
 from tests.support.examples import examples
@@ -29,7 +29,7 @@ CLOSE = 150
 
 
 def choice(epsilon: float, width: int = S) -> TwoLevelChoice:
-    return TwoLevelChoice(epsilon, Width(width, "test"))
+    return TwoLevelChoice(epsilon, BoundedRangeSensitivity(width, "test"))
 
 
 def weight(utility: int, epsilon: float, width: int = S) -> Decimal:
@@ -178,5 +178,5 @@ def test_a_row_that_changes_more_than_the_width_would_cost_more():
 @pytest.mark.parametrize("epsilon", [5e-324, 1e-300, 1e-17])
 def test_an_epsilon_of_next_to_nothing_chooses_evenly(epsilon):
     utilities = utilities_of(np.array([[0, 10**6]]), np.array([[5, -(10**6)]]))
-    chosen = [TwoLevelChoice(epsilon, Width(1024, "a row")).sample_exactly(utilities) for _ in range(200)]
+    chosen = [TwoLevelChoice(epsilon, BoundedRangeSensitivity(1024, "a row")).sample_exactly(utilities) for _ in range(200)]
     assert all(count > 20 for count in np.bincount(chosen, minlength=4))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dpviz.errors import DpvizError
-from dpviz.privacy.sensitivity import Width
+from dpviz.privacy.sensitivity import BoundedRangeSensitivity
 from dpviz.privacy.two_levels import TwoLevelChoice
 from dpviz.table.candidates import multiscale_grid
 from dpviz.table.dataset import EncodedDataset
@@ -130,7 +130,7 @@ def test_simulations_use_nearly_the_same_utilities(n_classes, weights, correct, 
 
 def test_a_simulation_weighs_roots_as_the_law_does():
     """Also where empty bins make candidates alike: each of these has the odds of the others."""
-    data, choice = rows(2, 3), TwoLevelChoice(0.5, Width(SCALE, "test"))
+    data, choice = rows(2, 3), TwoLevelChoice(0.5, BoundedRangeSensitivity(SCALE, "test"))
     found = TreeScore(Weighing(), 700, 2).utilities(counter_of(data).root(multiscale_grid(data.schema)))
     blocks, stands = found.nearly(float(choice.width.rate(0.5)))
     assert stands.max() + 1 < found.n_roots
