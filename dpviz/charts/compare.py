@@ -83,7 +83,6 @@ def broken(name: str) -> str:
 
 _PERCENT = ("accuracy", "balanced_accuracy")
 _IN_UNITS = ("rmse", "mae")
-_LOSSES = ("log_loss", "brier")
 #: What predicts without a model; `majority`, a private learner, is another line.
 _CONSTANTS = {"accuracy": "Always the largest class", "r2": "Always the mean", "rmse": "Always the mean"}
 #: A draw of an R² below this is drawn at the edge: how much worse than the mean does not matter.
@@ -108,7 +107,7 @@ def interval_text(between: tuple[float, float], metric: str) -> str:
 
 def gap_unit(metric: str) -> str:
     """What a difference is counted in."""
-    return "units of the target" if metric in _IN_UNITS else "hundredths" if metric in _LOSSES else "points"
+    return "units of the target" if metric in _IN_UNITS else "points" if metric in _PERCENT else "hundredths"
 
 
 def gap_text(value: float, metric: str) -> str:

@@ -11,6 +11,7 @@ from dpviz.charts.compare import (
     compare_chart,
     curve_rows,
     difference_rows,
+    gap_unit,
     headline,
     is_cut,
     line_styles,
@@ -159,6 +160,12 @@ def test_a_probability_is_never_a_bare_certainty_and_no_range_is_shown_of_too_fe
     assert "5%" not in difference_rows([few], "rmse")[0]
     (row,) = difference_rows([found()], epsilons={"pf-tree": 0.1, "privatree": 0.3})  # at equal risk
     assert (row["its ε (add/remove one row)"], row["5%"]) == ("0.3", "−1.0")
+    assert [gap_unit(metric) for metric in ("accuracy", "r2", "auc", "mae")] == [
+        "points",
+        "hundredths",
+        "hundredths",
+        "units of the target",
+    ]
     assert curve_rows([FEW], along="epsilon", metric="accuracy")[-1]["95%"] == "too few fits"
 
 
