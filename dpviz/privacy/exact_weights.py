@@ -95,7 +95,7 @@ def _table(step: Fraction, digits: int, last: int) -> tuple[Decimal, ...]:
         return tuple((Decimal(-step.numerator * place) / step.denominator).exp() for place in range(last + 1))
 
 
-def sample_index_exactly(weights: np.ndarray, error: float, precisely: Callable[[int], Sequence[Decimal]]) -> int:
+def sample_index_exactly(weights: np.ndarray, error: float, decimals: Callable[[int], Sequence[Decimal]]) -> int:
     """An index with a probability exactly proportional to the true weights.
 
     Parameters
@@ -104,7 +104,7 @@ def sample_index_exactly(weights: np.ndarray, error: float, precisely: Callable[
         Each within the relative `error` of a true weight; those given as 0 may be true ones of less than 2^-900 of the sum.
     error : float
         At least 2^-52.
-    precisely : callable
+    decimals : callable
         For a number of digits, the weights within 10^-digits, relatively.
     """
     uniform = secure_bits(_FIRST_BITS)
@@ -113,17 +113,17 @@ def sample_index_exactly(weights: np.ndarray, error: float, precisely: Callable[
     slack = 4 * (error + len(weights) * _ULP)
     shares, low = ends[:-1] / ends[-1], uniform * 2.0**-_FIRST_BITS
     surely, perhaps = np.searchsorted(shares, (low - slack, low + 2.0**-_FIRST_BITS + slack))
-    return int(surely) if surely == perhaps else _choose_precisely(uniform, precisely)
+    return int(surely) if surely == perhaps else _choose_by_decimals(uniform, decimals)
 
 
-def _choose_precisely(uniform: int, precisely: Callable[[int], Sequence[Decimal]]) -> int:
+def _choose_by_decimals(uniform: int, decimals: Callable[[int], Sequence[Decimal]]) -> int:
     """The index that a uniform number chooses which begins with these `_FIRST_BITS` bits."""
     bits = _FIRST_BITS
     while True:
         uniform, bits = (uniform << bits) | secure_bits(bits), 2 * bits
         digits = bits // 3 + 10  # 10^-digits is far below 2^-bits
         with localcontext(_context(digits)):
-            ends = list(accumulate(precisely(digits)))
+            ends = list(accumulate(decimals(digits)))
             low, high = (ends[-1] * (uniform + end) / 2**bits for end in (0, 1))
             slack = 4 * ends[-1].scaleb(-digits)
             surely, perhaps = (sum(end < point for end in ends[:-1]) for point in (low - slack, high + slack))

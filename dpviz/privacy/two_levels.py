@@ -51,7 +51,7 @@ Sides = tuple[np.ndarray, np.ndarray]
 Parts = list[tuple[np.ndarray, np.ndarray]]
 #: The log weights of all trees, nearly, but for a number that is the same for all: the left and the right sides of some roots
 #: at a time, those that are alike once, and which of these stands for each root, shape (n_roots,).
-Nearly = tuple[Iterator[tuple[Parts, Parts]], np.ndarray]
+LogWeights = tuple[Iterator[tuple[Parts, Parts]], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class TwoLevelUtilities:
     n_roots: int
     n_below: int
     of_roots: Callable[[slice], Sides]  #: In whole numbers
-    nearly: Callable[[float], Nearly]  #: For simulations: the same times a rate
+    log_weights: Callable[[float], LogWeights]  #: For simulations: the same times a rate
 
     def blocks(self) -> Iterator[Sides]:
         """(uL, uR) of some roots at a time, in order."""
@@ -109,7 +109,7 @@ class TwoLevelChoice:
         """
         noise = [rng.gumbel(size=size) for size in (utilities.n_roots, utilities.n_below, utilities.n_below)]
         rate = float(self.width.rate(self.epsilon))
-        root = int((self._log_sums(*utilities.nearly(rate), utilities.n_below) + noise[0]).argmax())
+        root = int((self._log_sums(*utilities.log_weights(rate), utilities.n_below) + noise[0]).argmax())
         left, right = (int((rate * here + side).argmax()) for here, side in zip(utilities.of_root(root), noise[1:], strict=True))
         return utilities.number(DepthTwoTree(root, left, right))
 
@@ -132,7 +132,7 @@ class TwoLevelChoice:
         """The number of a tree, with exactly the probability above (`dpviz/privacy/exact_weights.py`)."""
         weights = exact_weights(self.width.rate(self.epsilon))
         roots = _Roots(utilities, weights)
-        root = sample_index_exactly(*roots.floats(), roots.precisely)
+        root = sample_index_exactly(*roots.floats(), roots.decimals)
         left, right = (_choose_below(here, weights) for here in utilities.of_root(root))
         return utilities.number(DepthTwoTree(root, left, right))
 
@@ -170,7 +170,7 @@ class _Roots:
         error = 3 * self.weights.error + (self.utilities.n_below + 2) * 2.0**-52  # three factors, two sums, two products
         return self.weights.floats(top.max() - top) * np.concatenate(sums), error
 
-    def precisely(self, digits: int) -> list[Decimal]:
+    def decimals(self, digits: int) -> list[Decimal]:
         """A decimal number per root, within 10^-digits, relatively."""
         every = list(self._each())
         best = max(left.max() + right.max() for left, right in every)

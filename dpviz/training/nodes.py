@@ -113,7 +113,7 @@ class CountedNode(ABC):
     @property
     def class_counts(self) -> np.ndarray:
         """Rows per class, int64 of shape (n_classes,). Private."""
-        return self.remembered("classes", self._class_counts)
+        return self.remember("classes", self._class_counts)
 
     @property
     def n_rows(self) -> int:
@@ -134,9 +134,9 @@ class CountedNode(ABC):
     @property
     def left_counts(self) -> np.ndarray:
         """Class counts of the left child under every candidate, int64 of shape (n_candidates, n_classes). Private."""
-        return self.remembered("left", lambda: left_counts(self.grid, self.histogram))
+        return self.remember("left", lambda: left_counts(self.grid, self.histogram))
 
-    def remembered(self, key: Hashable, make: Callable[[], np.ndarray]) -> np.ndarray:
+    def remember(self, key: Hashable, make: Callable[[], np.ndarray]) -> np.ndarray:
         """`make()`, an array that follows from these rows and `key` alone."""
         if key not in self.arrays:
             self.keep(key, make())

@@ -33,7 +33,7 @@ from functools import cached_property
 import numpy as np
 
 from dpviz.privacy.sensitivity import BoundedRangeSensitivity
-from dpviz.privacy.two_levels import Nearly, Parts, Sides, TwoLevelUtilities
+from dpviz.privacy.two_levels import LogWeights, Parts, Sides, TwoLevelUtilities
 from dpviz.table.candidates import CandidateGrid, FeatureCandidates
 from dpviz.training.nodes import CountedNode, left_counts
 from dpviz.training.scores import SCALE, Weighing, half_impurity, label_pairs, locate_labelled, require_scorable
@@ -66,7 +66,7 @@ class TreeScore:
         n_roots, n_classes = node.grid.n_candidates, node.n_classes
         n_below = n_roots if self.repeats is None else n_roots * len(label_pairs(n_classes)[0]) + self.repeats * n_classes
         trees = _Trees(self, node)
-        return TwoLevelUtilities(n_roots, n_below, trees.of_roots, trees.nearly)
+        return TwoLevelUtilities(n_roots, n_below, trees.of_roots, trees.log_weights)
 
 
 def locate_below(below: int, n_candidates: int, n_classes: int, repeats: int) -> tuple[int | None, tuple[int, int]]:
@@ -96,7 +96,7 @@ class _Trees:
         left, right = (self._side(*side) for side in self._sides(*own, roots, np.dtype(np.int64)))
         return left, right
 
-    def nearly(self, rate: float) -> Nearly:
+    def log_weights(self, rate: float) -> LogWeights:
         """Log weights in floats: nothing is rounded down, and what is the same for all trees is left out."""
         pairs, stands = self._distinct
         alone = np.einsum("kii->ki", pairs)
@@ -108,7 +108,7 @@ class _Trees:
             for start in range(0, len(times), _ROOTS_AT_ONCE):
                 roots = slice(start, start + _ROOTS_AT_ONCE)
                 sides = self._sides(pairs[:, roots], alone, roots, kind)
-                left, right = (self._nearly(*side, rate, times) for side in sides)
+                left, right = (self._side_log_weights(*side, rate, times) for side in sides)
                 yield left, right
 
         return blocks(), stands
@@ -138,7 +138,7 @@ class _Trees:
         alone = (units * child - half_impurity(child, SCALE - units, axis=0)).T
         return np.concatenate([*named, np.tile(alone, (1, repeats))], axis=1)
 
-    def _nearly(self, inside: np.ndarray, child: np.ndarray, rate: float, times: np.ndarray) -> Parts:
+    def _side_log_weights(self, inside: np.ndarray, child: np.ndarray, rate: float, times: np.ndarray) -> Parts:
         """As `_side`. Half the impurity of n rows is n / 2 less sum n_k^2 / 2n, and all leaves of a tree have the same rows."""
         units, repeats = self._score.correct, self._score.repeats
         pure, per_row = (inside.dtype.type(rate * part) for part in ((SCALE - units) / 2, units))
@@ -210,7 +210,7 @@ def distinct_pairs(node: CountedNode) -> tuple[np.ndarray, np.ndarray]:
         first = sums(np.ascontiguousarray(pairs.swapaxes(1, 2), dtype=kind))
         return np.ascontiguousarray(sums(np.ascontiguousarray(first.transpose(2, 1, 0))).swapaxes(0, 1))
 
-    return node.remembered("distinct pairs", counted), stands
+    return node.remember("distinct pairs", counted), stands
 
 
 def _without_empty_bins(grid: CandidateGrid, is_held: np.ndarray) -> tuple[CandidateGrid, np.ndarray]:

@@ -106,9 +106,9 @@ def script(draws: list[Decimal], trust: float, monkeypatch) -> None:
     """Let every choice use the bits of the next of these numbers."""
     bits = map(_Bits, draws)
 
-    def scripted(weights, error, precisely):
+    def scripted(weights, error, decimals):
         monkeypatch.setattr(exact_weights, "secure_bits", next(bits))
-        return exact_weights.sample_index_exactly(weights, error + trust, precisely)
+        return exact_weights.sample_index_exactly(weights, error + trust, decimals)
 
     monkeypatch.setattr(two_levels, "sample_index_exactly", scripted)
 

@@ -2,18 +2,18 @@
 
 import numpy as np
 
-from dpviz.privacy.two_levels import Nearly, Parts, TwoLevelUtilities
+from dpviz.privacy.two_levels import LogWeights, Parts, TwoLevelUtilities
 from dpviz.training.nodes import CountedNode
 
 
 def utilities_of(left: np.ndarray, right: np.ndarray) -> TwoLevelUtilities:
     n_roots, n_below = left.shape
 
-    def nearly(rate: float) -> Nearly:
+    def log_weights(rate: float) -> LogWeights:
         sides: list[Parts] = [[(rate * side, np.ones(n_below))] for side in (left, right)]
         return iter([(sides[0], sides[1])]), np.arange(n_roots)
 
-    return TwoLevelUtilities(n_roots, n_below, lambda roots: (left[roots], right[roots]), nearly)
+    return TwoLevelUtilities(n_roots, n_below, lambda roots: (left[roots], right[roots]), log_weights)
 
 
 def all_pair_counts(node: CountedNode) -> np.ndarray:

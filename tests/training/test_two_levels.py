@@ -115,7 +115,7 @@ def test_simulations_use_nearly_the_same_utilities(n_classes, weights, correct, 
     monkeypatch.setattr(two_levels, "_CLOSE_IN_FLOAT32", closeness)
     data, score, rate = rows(n_classes), TreeScore(Weighing.of(weights), correct, repeats), 0.25
     found = score.utilities(counter_of(data).root(multiscale_grid(data.schema)))
-    blocks, stands = found.nearly(rate)
+    blocks, stands = found.log_weights(rate)
     sides: list[list[np.ndarray]] = [[], []]
     for block in blocks:
         for parts, rows_of_side in zip(block, sides, strict=True):
@@ -132,7 +132,7 @@ def test_a_simulation_weighs_roots_as_the_law_does():
     """Also where empty bins make candidates alike: each of these has the odds of the others."""
     data, choice = rows(2, 3), TwoLevelChoice(0.5, BoundedRangeSensitivity(SCALE, "test"))
     found = TreeScore(Weighing(), 700, 2).utilities(counter_of(data).root(multiscale_grid(data.schema)))
-    blocks, stands = found.nearly(float(choice.width.rate(0.5)))
+    blocks, stands = found.log_weights(float(choice.width.rate(0.5)))
     assert stands.max() + 1 < found.n_roots
     weights = np.exp(choice._log_sums(blocks, stands, found.n_below))
     expected = choice.probabilities(found).reshape(found.n_roots, -1).sum(axis=1)

@@ -353,7 +353,7 @@ class _Choosing:
 
     def split(self, node: CountedNode, epsilon: float) -> Split:
         """By impurity."""
-        utilities = node.remembered(("impurity", self.weighing.key), lambda: impurity_utilities(*self._counts(node)))
+        utilities = node.remember(("impurity", self.weighing.key), lambda: impurity_utilities(*self._counts(node)))
         chosen = PermuteAndFlip(epsilon, self.weighing.impurity).release(
             utilities, source=self.source, part="node", level=node.level
         )
@@ -361,7 +361,7 @@ class _Choosing:
 
     def labelled_split(self, node: CountedNode, epsilon: float) -> Decision:
         """Together with its two labels, or one label for everyone, by correct rows."""
-        utilities = node.remembered(
+        utilities = node.remember(
             ("labelled", self.weighing.key), lambda: labelled_utilities(*self._counts(node), self._repeats)
         )
         chosen = self._by_count(utilities, epsilon, node)
