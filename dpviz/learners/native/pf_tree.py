@@ -361,9 +361,7 @@ class _Choosing:
 
     def labelled_split(self, node: CountedNode, epsilon: float) -> Decision:
         """Together with its two labels, or one label for everyone, by correct rows."""
-        utilities = node.remember(
-            ("labelled", self.weighing.key), lambda: labelled_utilities(*self._counts(node), self._repeats)
-        )
+        utilities = node.remember(("labelled", self.weighing.key), lambda: labelled_utilities(*self._counts(node), self._repeats))
         chosen = self._by_count(utilities, epsilon, node)
         located = locate_labelled(chosen.value, self.grid.n_candidates, node.n_classes, self._repeats)
         return self._labelled(*located, chosen.event)
