@@ -374,6 +374,16 @@ def test_whoever_asks_for_a_proposal_looks_at_the_file(tmp_path, capsys):
     assert "Did you mean 'diabetic'?" in capsys.readouterr().err
 
 
+def test_training_says_doubts_about_a_column_by_its_place(tmp_path, capsys):
+    path = tmp_path / "rows.csv"
+    lines = [f"{30 + row % 40},{999 if row % 9 == 0 else 20 + row % 7},{'no' if row % 2 else 'yes'}" for row in range(90)]
+    path.write_text("\n".join(["Miller,Zermatt,diabetic", *lines]))
+    main(["train", str(path), "--epsilon", "1", "--seed", "0", "--out", str(tmp_path / "out.json")])
+    said = capsys.readouterr().err
+    assert said.count("Warning: column 2: ") == 2  # of the proposal, and of encoding by it
+    assert [cell for cell in ("Miller", "Zermatt") if cell in said] == []
+
+
 @pytest.mark.parametrize("command", ["schema", "train"])
 def test_a_first_line_that_holds_numbers_is_doubted(command, tmp_path, capsys):
     path, out = tmp_path / "adult.data", tmp_path / "out.json"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from argparse import Namespace
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -87,11 +87,13 @@ def open_rows(args: Namespace, schema: Schema | None, learner: LearnerSpec | Non
             yield OpenRows(args.data.name, rows, rows.names, rows.report.rows_read)
     else:
         table = table_of(args, (*schema.feature_names, schema.target.name) if schema else None)
-        schema = schema or _proposed(table, args)
-        if learner is not None:
-            require_task(learner, schema)
-        console.status("Encoding")
-        yield OpenRows(table.source, encode(table, schema, **persons), table.names, table.n_rows, table)
+        with _columns_by_place(table.names) if schema is None else nullcontext():
+            schema = schema or _proposed(table, args)
+            if learner is not None:
+                require_task(learner, schema)
+            console.status("Encoding")
+            data = encode(table, schema, **persons)
+        yield OpenRows(table.source, data, table.names, table.n_rows, table)
 
 
 def _require_fit(learner: LearnerSpec | None, schema: Schema, counted: Rows | Schema) -> None:
@@ -101,14 +103,33 @@ def _require_fit(learner: LearnerSpec | None, schema: Schema, counted: Rows | Sc
 
 
 def _proposed(table: RawTable, args: Namespace) -> Schema:
-    """A schema read from the rows. Its doubts name no column: without a header line a name is a cell."""
-    table = replace(table, columns=tuple(column for column in table.columns if column.name != args.person))
+    """A schema read from the rows."""
+    columns = tuple(column for column in table.columns if column.name != args.person)
+    return propose_schema(replace(table, columns=columns), args.target)
+
+
+@contextmanager
+def _columns_by_place(names: tuple[str, ...]) -> Iterator[None]:
+    """What is doubtful about a column is said of its place: without a header line a name is a cell."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ReadingWarning)
-        schema = propose_schema(table, args.target)
-    place = {name: f"column {place}" for place, name in enumerate(table.names, 1)}
-    console.note(*(note.about(place[name]) if name else note for name, note in table.remarks if isinstance(note, Doubt)))
-    return schema
+        shown = warnings.showwarning
+
+        def show(message: Any, *args: Any, **more: Any) -> None:
+            if isinstance(message, ReadingWarning):
+                console.note(_of_place(message.doubt, names))
+            else:
+                shown(message, *args, **more)
+
+        warnings.showwarning = show
+        yield
+
+
+def _of_place(doubt: str, names: tuple[str, ...]) -> str:
+    for number, name in enumerate(names, 1):
+        for said in (repr(name[:60]), f"{name!r:.80}"):
+            if doubt.startswith(f"{said}: "):
+                return Doubt(f"column {number}{doubt[len(said) :]}", getattr(doubt, "help", ""))
+    return doubt
 
 
 def encoded_rows(args: Namespace) -> EncodedDataset:
