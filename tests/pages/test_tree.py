@@ -327,7 +327,7 @@ def test_the_next_tree_stands_beside_a_pinned_one_until_it_is_unpinned(looks, mo
     first = [f"Pinned: PF-tree, ε = 2, depth 2{seed}", f"Now: PF-tree, ε = 0.5, depth 2{seed}"]
     assert names(test) == first
     table = str(records(test, "Both trees in numbers"))
-    assert "-1.5" in table
+    assert "−1.5" in table
     if role is DataRole.PRIVATE:
         assert "ccuracy" not in table
         assert "held\\-out" not in texts(test)
