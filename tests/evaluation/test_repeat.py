@@ -74,6 +74,17 @@ def test_a_killed_worker_is_said_and_the_next_work_finds_new_ones():
     assert list(workers.parallel_map(doubled, (1, 2), 2)) == [2, 4]
 
 
+def frozen(_):
+    return gc.get_freeze_count()
+
+
+@pytest.mark.slow
+def test_workers_look_for_no_garbage_among_packages():
+    """loky collects garbage once a second, which among those of scikit-learn takes a tenth of it."""
+    workers.start_workers(2)
+    assert min(workers.parallel_map(frozen, range(2), 2)) > 10_000
+
+
 STAYS = """
 import sys
 from dpviz.evaluation.repeat import parallel_map
