@@ -137,7 +137,7 @@ def attacked(attack: str, cell: Cell, **how: Any) -> pd.DataFrame:
 
 def key_of(kind: str, cell: Cell) -> Hashable:
     """One per curve, or attack on one."""
-    return (kind, data.fingerprint, str(loaded.role), *cell, depth, draws, n_splits, seed)
+    return (kind, data.key, str(loaded.role), *cell, depth, draws, n_splits, seed)
 
 
 def attacks_task(attacks: list[str]) -> background.Task:
@@ -168,7 +168,7 @@ verdict = st.container()
 task = background.in_parts(
     CURVES,
     {key_of("curve", cell): partial(curve, cell) for cell in cells},
-    fallback_key=(data.fingerprint, str(loaded.role)),
+    fallback_key=(data.key, str(loaded.role)),
     keep=KEPT,
     shared=loaded.is_as_bundled,
 )

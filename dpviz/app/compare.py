@@ -66,9 +66,7 @@ def ideas_of(names: tuple[str, ...]) -> str:
 def fits_of(asked: Asked, rows: Loaded) -> background.Task:
     """The fits of a comparison; values are rows of its frame. Those of a bundled sample are the same in every session."""
     grid, data = asked.grid, rows.data
-    origin = json.dumps(
-        [data.fingerprint, str(rows.role), grid.seed, grid.folds, grid.depth, asdict(grid)["params"]], sort_keys=True
-    )
+    origin = json.dumps([data.key, str(rows.role), grid.seed, grid.folds, grid.depth, asdict(grid)["params"]], sort_keys=True)
 
     def run(missing: Sequence[Hashable], progress: Progress, stop: Stop) -> Iterator[tuple[Hashable, background.Result]]:
         import pandas as pd
@@ -80,7 +78,7 @@ def fits_of(asked: Asked, rows: Loaded) -> background.Task:
 
     keys = tuple((origin, *key) for batch in grid.batches() for key in batch.row_keys())
     more: dict[str, Any] = {"keep": KEPT, "shared": rows.is_as_bundled}
-    return background.Task(SLOT, keys, run, fallback_key=(data.fingerprint, asked.along), asked=asked, **more)
+    return background.Task(SLOT, keys, run, fallback_key=(data.key, asked.along), asked=asked, **more)
 
 
 def first_look_at(asked: Asked, whole: background.Task) -> background.Task:

@@ -104,7 +104,7 @@ def _ask_world(loaded: Loaded) -> Place:
     if loaded.role is DataRole.PRIVATE:
         st.info(prose("plan", "private rows"), icon=":material/lock:")
     elif one_of("Simulate with", tuple(options), format_func=options.__getitem__, help=words, **linked("world")) == "rows":
-        return Place(Resampled(loaded.data), loaded.data.fingerprint, loaded.title)
+        return Place(Resampled(loaded.data), loaded.data.key, loaded.title)
     left, middle, right = st.columns(3, gap="medium")
     start = min(_SIZES, key=lambda size: abs(size - (loaded.schema.n_public or 1_000)))
     n_rows = left.select_slider("Rows", _SIZES, start, format_func=lambda size: f"{size:,}", **linked("plan-rows"))

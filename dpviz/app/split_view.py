@@ -108,7 +108,7 @@ def share_map_screen(request: FitRequest, loaded: Loaded) -> None:
     draws = DRAWS if loaded.data.n_rows <= LARGE else DRAWS_LARGE
     make = partial(share_map, movable, loaded.data, draws=draws, seed=0, workers=background.WORKERS)
     key = canonical_key(loaded, movable.request, lab=DRAWS)
-    task = background.in_one(MAP, key, make, fallback_key=loaded.data.fingerprint)
+    task = background.in_one(MAP, key, make, fallback_key=loaded.data.key)
     if not background.state(task).shown:
         background.autostart(task)
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -1,6 +1,6 @@
 """Which tree the settings ask for, and its training in the background; the same tree with fresh noise, and at other epsilons.
 
-A tree's key is one canonical JSON text of the rows' fingerprint, role, learner, settings, parameters and draw. Rows are never
+A tree's key is one canonical JSON text of the rows' key, role, learner, settings, parameters and draw. Rows are never
 hashed by Streamlit (it samples large tables). Noise: simulated and public rows use the draw number as a visible seed; private
 rows get exact noise where every mechanism has an exact sampler, else a seed from the operating system that stays in the session.
 """
@@ -80,7 +80,7 @@ class UnseenSimulation(Simulation):
 
 def canonical_key(loaded: Loaded, request: FitRequest, **more: Any) -> str:
     """One text per question: equal questions, equal text; different rows, settings or roles, different text."""
-    parts = {"data": loaded.data.fingerprint, "role": str(loaded.role), "request": request.key, **more}
+    parts = {"data": loaded.data.key, "role": str(loaded.role), "request": request.key, **more}
     return json.dumps(parts, sort_keys=True, allow_nan=False)
 
 
@@ -98,7 +98,7 @@ def tree_task(asked: TreeSettings, loaded: Loaded) -> background.Task:
 
 def about(loaded: Loaded) -> tuple[str, str]:
     """Whose trees may stand in for each other, until one is there."""
-    return loaded.data.fingerprint, str(loaded.role)
+    return loaded.data.key, str(loaded.role)
 
 
 def _tree(asked: TreeSettings, loaded: Loaded, parts: Parts | None, *, progress: Progress, stop: Stop) -> Trained:

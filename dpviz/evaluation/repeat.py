@@ -165,8 +165,7 @@ def process_local_copy(data: EncodedDataset) -> EncodedDataset:
 
     The last two tables stay in memory until the process ends: for simulated and public rows, and for workers, which end soon.
     """
-    whose = None if data.persons is None else data.persons.tobytes()  # of which the fingerprint knows nothing
-    key = data.fingerprint, data.identity, data.not_row_wise, data.rows_per_person, whose
+    key = data.key, data.identity, data.not_row_wise, data.rows_per_person
     kept = _KEPT.pop(key, None) or data.with_cached_counts()
     _KEPT[key] = kept
     for oldest in list(_KEPT)[:-_MOST_KEPT]:

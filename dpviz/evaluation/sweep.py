@@ -308,7 +308,7 @@ _SPLITS: dict[tuple[Any, ...], tuple[EncodedDataset, EncodedDataset]] = {}
 
 def _split(data: EncodedDataset, folds: int, seed: int, fold: int, n_rows: int | None) -> tuple[EncodedDataset, EncodedDataset]:
     """(train, test) of a fold, kept while a sweep is under way (by a worker until it ends): many batches share their counts."""
-    key = (data.fingerprint, folds, seed, fold, n_rows)
+    key = (data.key, folds, seed, fold, n_rows)
     found = _SPLITS.get(key)
     if found is None:
         _make_room(data)
@@ -320,7 +320,7 @@ def _split(data: EncodedDataset, folds: int, seed: int, fold: int, n_rows: int |
 def _make_room(data: EncodedDataset) -> None:
     """Drop the splits of another table, and limit the memory of this one's."""
     most = min(_MOST_SPLITS, _MOST_SPLIT_BYTES // (3 * data.nbytes + 1))
-    if len(_SPLITS) >= most or any(key[0] != data.fingerprint for key in tuple(_SPLITS)):
+    if len(_SPLITS) >= most or any(key[0] != data.key for key in tuple(_SPLITS)):
         _SPLITS.clear()
 
 

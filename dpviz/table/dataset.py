@@ -108,6 +108,13 @@ class EncodedDataset:
         return digest.hexdigest()
 
     @cached_property
+    def key(self) -> str:
+        """What results are kept by: the fingerprint, and whose the rows are. Private."""
+        if self.persons is None:
+            return self.fingerprint
+        return hashlib.sha256(self.fingerprint.encode() + self.persons.tobytes()).hexdigest()
+
+    @cached_property
     def identity(self) -> str:
         """What the register knows these rows by: the same whichever of a person's rows were chosen, and how many. Private."""
         if self.identity_before or self.schema.rows_per_person == 1:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from threading import Event
 
+import numpy as np
 import pytest
 
 from dpviz.app import training
@@ -76,16 +77,18 @@ def test_the_last_tree_stays_while_the_new_one_grows_in_a_job_of_its_session_and
         assert not one.get("progress")
 
 
-def test_the_key_tells_rows_roles_settings_parameters_and_draws_apart_by_a_single_cell():
+def test_the_key_tells_rows_roles_settings_parameters_and_draws_apart_by_a_single_cell_or_person():
     simulated, public = in_use(DataRole.SIMULATED), in_use(DataRole.PUBLIC)
     target = simulated.data.target.copy()
     target[0] = 1 - target[0]
     one_cell = replace(simulated, data=replace(simulated.data, target=target))
-    rows = (simulated, public, replace(simulated, role=DataRole.PRIVATE), one_cell)
+    persons = [np.arange(len(target)) // rows for rows in (2, 3)]
+    of_persons = [replace(simulated, data=replace(simulated.data, persons=whose)) for whose in persons]
+    rows = (simulated, public, replace(simulated, role=DataRole.PRIVATE), one_cell, *of_persons)
     keys = [canonical_key(loaded, REQUEST, draw=1) for loaded in rows] + [canonical_key(simulated, REQUEST, draw=2)]
     requests = FitRequest("cart", REQUEST.settings), REQUEST.at(epsilon=2.0), REQUEST.at(level_shares=(1.0, 2.0))
     keys += [canonical_key(simulated, request, draw=1) for request in requests]
-    assert len(set(keys)) == len(keys) == 8
+    assert len(set(keys)) == len(keys) == 10
 
 
 def test_drawings_at_other_epsilons_are_kept_apart_by_all_that_is_drawn_and_for_each_session_s_unit(monkeypatch):

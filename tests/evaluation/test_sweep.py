@@ -163,6 +163,9 @@ def test_fewer_rows_are_a_part_of_more_rows_and_one_fold_holds_out_one_row_in_fi
     assert all(pairs[0].count(row) <= pairs[1].count(row) <= pairs[2].count(row) for row in pairs[0])
     assert sweeping._split(data, 3, 0, 0, 10_000)[0].n_rows == 200
     assert [part.n_rows for part in sweeping._split(data, 1, 0, 0, None)] == [240, 60]
+    for persons in (np.arange(300) // 2, np.arange(300) // 3):
+        train, _ = sweeping._split(replace(data, persons=persons), 1, 0, 0, None)
+        assert set(train.persons) <= set(persons)
 
 
 @pytest.mark.slow

@@ -189,7 +189,7 @@ def values_in(test: AppTest, slot: str) -> list[Any]:
 def tree_on_screen(test: AppTest) -> Trained:
     """The tree of the rows in use that was drawn last."""
     loaded, work = test.session_state["loaded"], test.session_state["_work"]
-    (key,), _ = work.last["tree", (loaded.data.fingerprint, str(loaded.role))]
+    (key,), _ = work.last["tree", (loaded.data.key, str(loaded.role))]
     return work.results["tree"][key].value
 
 
