@@ -87,7 +87,7 @@ def ask_learners() -> list[str]:
         except DpvizError:  # a variant as it is called already, or what somebody typed
             return name
 
-    options = {"format_func": as_listed, "accept_new_options": True, "help": words, **linked(f"learners{suffix}"), "wrap": True}
+    options = {"format_func": as_listed, "accept_new_options": True, "help": words, **linked(f"learners{suffix}")}
     chosen, wrong, titles = dict[str, None](), list[DpvizError](), list(map(variant_title, names))
     for name in st.multiselect("Algorithms", names, default=[name for name in usual if name in names] or names[:1], **options):
         try:

@@ -68,7 +68,7 @@ def killed_at(step: int) -> Callable[[], None]:
     return lambda: None if next(left) else kill()
 
 
-def table_report(work: Callable[[], int]) -> int:
+def number_of_child(work: Callable[[], int]) -> int:
     """A number that a child finds out."""
     told, tell = os.pipe()
     assert in_child(lambda: os.write(tell, str(work()).encode()) and 0) == 0
@@ -87,7 +87,7 @@ def killed(work: Callable[[], Any], temporary: Path, kills: int) -> dict[str, in
         work()
         return 0
 
-    events, facts = table_report(lambda: sum(counting(work, None))), {"kills": 0, "files": 0, "folders": 0}
+    events, facts = number_of_child(lambda: sum(counting(work, None))), {"kills": 0, "files": 0, "folders": 0}
     for number in range(kills):
         code = in_child(lambda number=number: at(1 + events * number // kills))
         left = [path.is_dir() for path in temporary.rglob("*")]
@@ -118,15 +118,15 @@ def in_files(folder: Path, kills: int) -> None:
 
 def stepping(step: Callable[[], None]) -> None:
     """Call `step` before and after every statement of this process."""
-    asked = databases.asked
+    run = databases.run_cancellable
 
     def between(ask: Callable[[], Any], cancel: Callable[[], None]) -> Any:
         step()
-        answer = asked(ask, cancel)
+        answer = run(ask, cancel)
         step()
         return answer
 
-    databases.asked = between
+    databases.run_cancellable = between
 
 
 def kill_while_it_waits() -> None:
@@ -152,7 +152,7 @@ def in_postgresql(address: str) -> None:
 
     count(address)  # everything is imported and warm
     taken = list[None]()
-    print(table_report(lambda: counted(lambda: stepping(lambda: taken.append(None))) or len(taken)), flush=True)
+    print(number_of_child(lambda: counted(lambda: stepping(lambda: taken.append(None))) or len(taken)), flush=True)
     for step in map(int, sys.stdin):
         begin = (lambda step=step: stepping(killed_at(step))) if step else kill_while_it_waits
         print(in_child(lambda begin=begin: counted(begin)), flush=True)
