@@ -368,6 +368,20 @@ AGREEING = [
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("depths", [(0, 1, 3, 5), pytest.param((0, 1, 3, 6, 8), marks=pytest.mark.verify)])
+@pytest.mark.parametrize("name", export_names())
+def test_random_models_agree_and_break_ties_as_the_model_does(name, depths, rng):
+    form = form_called(name)
+    trees = [Tree(schema, grown(schema, rng, depth)) for schema in (SCHEMA, NUMBERS) for depth in depths]
+    forests = [Forest(schema, tuple(Tree(schema, grown(schema, rng, 4)) for _ in range(6))) for schema in (SCHEMA, TWO)]
+    forests += [packed(schema, rng, with_counts=with_counts) for schema in (SCHEMA, TWO) for with_counts in (False, True)]
+    done = [export(form, given) for given in map(exportable_of, (*trees, *forests)) if fits(form, given)]
+    assert min(each.n_answers for each in done) > 100
+    n_drawn = sum(tree.n_leaves <= SVG.most_ends for tree in trees)
+    assert len(done) == {"rules": len(trees), "svg": n_drawn}.get(name, len(trees) + len(forests))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("learner", "schema", "n_rows"), AGREEING)
 def test_every_export_agrees_with_predict(learner, schema, n_rows):
     given = exportable(learner, schema)
@@ -424,20 +438,6 @@ def grown(schema: Schema, rng: np.random.Generator, depth: int) -> Node:
 def exportable_of(model: Any) -> ExportInput:
     body = {"format": "dpviz-tree/1", "kind": model.kind, **model_body(model), "schema": model.schema.to_dict()}
     return ExportInput(json.dumps(body))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("depths", [(0, 1, 3, 5), pytest.param((0, 1, 3, 6, 8), marks=pytest.mark.verify)])
-@pytest.mark.parametrize("name", export_names())
-def test_random_models_agree_and_break_ties_as_the_model_does(name, depths, rng):
-    form = form_called(name)
-    trees = [Tree(schema, grown(schema, rng, depth)) for schema in (SCHEMA, NUMBERS) for depth in depths]
-    forests = [Forest(schema, tuple(Tree(schema, grown(schema, rng, 4)) for _ in range(6))) for schema in (SCHEMA, TWO)]
-    forests += [packed(schema, rng, with_counts=with_counts) for schema in (SCHEMA, TWO) for with_counts in (False, True)]
-    done = [export(form, given) for given in map(exportable_of, (*trees, *forests)) if fits(form, given)]
-    assert min(each.n_answers for each in done) > 100
-    n_drawn = sum(tree.n_leaves <= SVG.most_ends for tree in trees)
-    assert len(done) == {"rules": len(trees), "svg": n_drawn}.get(name, len(trees) + len(forests))
 
 
 def packed(schema: Schema, rng: np.random.Generator, *, with_counts: bool) -> PackedForest:
