@@ -110,7 +110,8 @@ def test_another_world_is_planted_whatever_is_changed_of_it(monkeypatch):
         return plant(schema, **how)
 
     monkeypatch.setattr(plan_tab, "plant", noted)
-    test = opened("compare", DataRole.PRIVATE, tab=PLAN_TAB)
+    schema = replace(in_use(DataRole.PRIVATE).schema, source="a codebook of this test")  # sessions of tests share what they keep
+    test = opened("compare", DataRole.PRIVATE, schema=schema, tab=PLAN_TAB)
     (world,) = planted
     changes = {"planted": ("depth", 3), "strength": ("strength", 0.8), "plan-rows": ("n_rows", 500)}
     for key, (name, value) in changes.items():
