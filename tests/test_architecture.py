@@ -78,6 +78,7 @@ def colours_typed(path: str, text: str) -> Iterator[str]:
         yield from (f"{path}: {found}" for part in texts for found in COLOUR.findall(part))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", [events_made, files_touched, exact_counts_seen, colours_typed])
 def test_the_code_keeps_the_rule(rule) -> None:
     assert [found for path in FILES for found in rule(path, (ROOT / path).read_text(encoding="utf-8"))] == []
@@ -111,6 +112,7 @@ def test_style_sheets_take_their_colours_from_the_theme() -> None:
     assert {sheet.name: found for sheet in sheets if (found := COLOUR.findall(sheet.read_text(encoding="utf-8")))} == {}
 
 
+@pytest.mark.slow
 def test_importing_dpviz_loads_no_heavy_package() -> None:
     heavy = ["streamlit", "plotly", "opendp", "sklearn", "pandas", "pyarrow", "joblib", "openpyxl", "scipy"]
     for code, none in (

@@ -208,6 +208,7 @@ def traces(text: str) -> list[str]:
     return [line for line in text.splitlines() if any(trace in line for trace in TRACES)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "cells"),
     [
@@ -273,6 +274,7 @@ def written(folder, ending: str, frame: pd.DataFrame):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [ENDINGS[0], *(pytest.param(ending, marks=pytest.mark.slow) for ending in ENDINGS[1:])])
 def test_no_command_prints_a_cell(ending, tmp_path, capsys):
     for column in COLUMNS:
@@ -295,6 +297,7 @@ def said_by_commands(path, capsys) -> dict[str, str]:
     return found
 
 
+@pytest.mark.slow
 def test_what_holds_rows_prints_itself_in_a_few_lines_without_one():
     raw = dpviz.read_table(csv_of(spoiled("cat", CANARY)))
     frame = dpviz.read_table(csv_of(spoiled("num", NUMBER)))
@@ -312,6 +315,7 @@ def test_what_holds_rows_prints_itself_in_a_few_lines_without_one():
     )
 
 
+@pytest.mark.slow
 def test_the_canary_of_an_audit_does_not_print_itself():
     schema = dpviz.Schema((dpviz.CategoricalFeature("cat", ("a", CANARY)),), dpviz.ClassTarget("y", ("n", "p")), n_public=30)
     rows = dpviz.encode(dpviz.read_table(b"cat,y\n" + b"a,n\n" * 9 + f"{CANARY},p\n".encode()), schema)
@@ -357,6 +361,7 @@ PAIRS += [(ending, first) for ending in ("csv", "parquet") for first in [*FIRST]
 SLOW = ("xlsx", "feather", "dta", "csv.gz")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ending", "first"), [pytest.param(*pair, marks=[pytest.mark.slow] * (pair[0] in SLOW)) for pair in PAIRS]
 )
@@ -415,6 +420,7 @@ NAMES = ("fit, wrongly", "fit, as groups", "load_sample", "export", "parameters"
 NAMES += ("Schema", "NumericFeature", "NumericTarget", "DateFeature")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", TEXTS)
 def test_no_text_in_place_of_a_path_is_quoted(text, tmp_path, monkeypatch, caplog, capsys):
     monkeypatch.chdir(tmp_path)

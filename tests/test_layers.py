@@ -42,6 +42,7 @@ def linted(folder: Path) -> tuple[int, dict[str, bool]]:
     return done.returncode, {name: f"{name} KEPT" in said for name in names}
 
 
+@pytest.mark.slow
 def test_every_contract_is_kept() -> None:
     code, kept = linted(ROOT)
     assert (code, [name for name, is_kept in kept.items() if not is_kept]) == (0, []), "run: lint-imports"

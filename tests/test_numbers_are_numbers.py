@@ -252,6 +252,7 @@ def test_numbers_of_few_bits_do_not_overflow():
     assert dpviz.audit_outputs([0] * 300, [1] * 300, delta=Fraction(1, 4), beta=Fraction(1, 4)).bound > 0
 
 
+@pytest.mark.slow
 @examples(200)
 @given(st.one_of(st.text(), st.booleans(), st.binary(), st.none(), st.sampled_from([float("nan"), float("inf"), -float("inf")])))
 def test_nothing_else_is_one(value):

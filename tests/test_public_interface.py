@@ -80,6 +80,7 @@ def _result(learner: str = "pf-tree") -> dpviz.FitResult:
     return dpviz.fit(learner, data, epsilon=2, seed=1)
 
 
+@pytest.mark.slow
 def test_a_notebook_shows_the_tree_and_its_guarantee_and_nothing_that_runs():
     shown = _result()._repr_html_()
     picture = base64.b64decode(re.search(r"data:image/svg\+xml;base64,([^\"]+)", shown)[1]).decode()

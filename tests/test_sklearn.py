@@ -91,6 +91,7 @@ def test_with_everything_declared_it_is_a_release_without_a_warning():
         assert dpviz.model_from_json(model.result_.to_json()) == model.model_
 
 
+@pytest.mark.slow
 def test_what_is_read_from_the_rows_is_a_disclosure_and_a_warning():
     with pytest.warns(PublicValuesWarning, match=r"Public values of .x0., .x1., .x2., .y., .n_public. were read from the rows"):
         model = PrivateTreeClassifier(random_state=1).fit(*rows())
@@ -151,6 +152,7 @@ def test_with_everything_declared_a_spoiled_row_changes_nothing_wherever_it_stan
         assert number.fit(*with_row(frame, y, 11, {}, label)).result_.to_json() == without
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::dpviz.sklearn.PublicValuesWarning")
 def test_what_is_refused_otherwise_quotes_no_cell():
     for cells, label in SPOILED:
@@ -209,6 +211,7 @@ def test_what_is_masked_is_missing():
     assert fitted.result_.to_json() == same.result_.to_json()
 
 
+@pytest.mark.slow
 def test_an_array_that_may_have_a_mask_keeps_its_type():
     """Numbers, truth values, texts and dates mean what they do without a mask; masked cells are those that have no value."""
     is_masked, is_yes = np.arange(60) % 7 == 3, np.arange(60) % 2 == 1
@@ -445,6 +448,7 @@ def test_a_schema_that_does_not_fit_is_refused_in_words():
             PrivateTreeClassifier(**{"schema": SCHEMA, "random_state": 0, **asked}).fit(np.zeros((20, 4)), np.array([0, 1] * 10))
 
 
+@pytest.mark.slow
 def test_importances_are_shares_of_what_splits_gain_by_released_counts():
     X, y = rows()
     frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(unused=1)
@@ -490,6 +494,7 @@ def test_a_copy_that_would_spend_again_says_so():
         clone(PrivateTreeClassifier(random_state=0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cells", "given"), [([1, 2], ("1", "2")), ([1.0, 2.0], ("1", "2")), ([True, False], ("true", "false"))])
 def test_categories_that_are_texts_for_a_column_of_numbers_are_said_and_met_by_value(cells, given):
     X, y = pd.DataFrame({"c": cells * 50}), np.array([0, 1] * 50)

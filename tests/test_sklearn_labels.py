@@ -84,6 +84,7 @@ def estimator(classes, by: str, n_features: int = 2, **more) -> PrivateTreeClass
     return PrivateTreeClassifier(schema=dpviz.Schema(features, dpviz.ClassTarget("label", tuple(map(str, classes))), N), **asked)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "by"), BY_TURNS)
 def test_classes_are_sorted_and_of_the_type_of_y_and_columns_are_in_their_order(kind, by):
     for (form, made), classes in itertools.product(FORMS.items(), (TWO[kind], TWO[kind][::-1])):
@@ -203,6 +204,7 @@ def test_one_against_others_is_right_or_refused(tool, classes):
         assert tool(estimator((0, 1), by)).fit(X, y).score(X, y) > 0.9
 
 
+@pytest.mark.slow
 def test_zero_and_one_read_as_classes_at_other_places_are_said():
     for classes, by in itertools.product([(-1, 0, 1), (1, 0, -7), (-2, 0, 1, 3), ("-1", "0", "1")], ("schema", "parameters")):
         y = np.array(sorted(classes))[np.digitize(X[:, 0], np.linspace(0, 1, len(classes) + 1)[1:-1])]

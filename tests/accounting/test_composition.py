@@ -68,6 +68,7 @@ def test_the_guarantee_is_the_exact_cost_rounded_up_to_the_next_float(event):
         assert found == 0 or Fraction(math.nextafter(found, -math.inf)) < exact
 
 
+@pytest.mark.slow
 @given(EVENTS, st.lists(st.tuples(st.sampled_from([Sequential, Parallel]), EVENTS, st.booleans()), max_size=6))
 def test_one_exact_number_anywhere_makes_epsilon_infinite(event, nesting):
     inside: Event = Sequential((event, EXACT))
@@ -163,6 +164,7 @@ def test_what_was_spent_adds_up_to_the_guarantee(event):
     assert set(ledger.spent()) <= {(step.part, step.level) for _, step in walk(event)}
 
 
+@pytest.mark.slow
 @example(Sequential((Parallel((LEFT, Sequential((RIGHT, LEFT))) * 20), ROOT)))  # more than there are letters
 @given(_events(PURE | RANGE | DELTAS | st.sampled_from([Step(Free(), "split"), EXACT, ROUNDS]), least=1))
 def test_a_ledger_is_read_as_it_was_written_and_every_path_is_used_once(event):

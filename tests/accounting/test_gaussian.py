@@ -62,6 +62,7 @@ def test_one_sampled_round_costs_its_closed_form_or_hardly_more(epsilon, noise, 
     assert covers(rounds(epsilon, exact * 1.02 + 1e-12, noise, q, 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampling", [0.05, pytest.param(0.3, marks=pytest.mark.slow), 1.0])
 @pytest.mark.parametrize("epsilon", [pytest.param(0.05, marks=pytest.mark.slow), 0.5, pytest.param(2.0, marks=pytest.mark.slow)])
 def test_a_calibrated_price_holds_and_a_little_less_noise_would_not(sampling, epsilon):

@@ -68,6 +68,7 @@ def worst_delta(cost: GaussianRounds, rows: int, epsilon: float) -> float:
     return max(delta_of(*law, epsilon) for law in laws)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", ROWS)
 @pytest.mark.parametrize("asked", [0.3, 1.0, 4.0])
 def test_gaussian_rounds_move_by_all_rows_at_the_same_delta_and_no_noise_is_given_away(rows, asked):
@@ -83,6 +84,7 @@ def test_gaussian_rounds_move_by_all_rows_at_the_same_delta_and_no_noise_is_give
     assert worst_delta(cost, 1, alone.epsilon) < DELTA
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", ROWS)
 @pytest.mark.parametrize(("sampling", "filtered"), [(0.1, False), (0.1, True), (1.0, True)])
 def test_sampled_and_filtered_rounds_keep_what_was_asked_for_all_rows(rows, sampling, filtered):

@@ -55,6 +55,7 @@ def test_epsilon_is_the_total_of_pure_steps_and_less_than_the_sum_of_gaussian_on
     assert 1.2 < twice.epsilon < 1.5 < guarantee(twice.event).epsilon == 2.0
 
 
+@pytest.mark.slow
 def test_of_a_row_that_comes_and_one_that_goes_the_one_that_tells_more_counts():
     """Rounds of samples tell more of a row that goes; beside this pure step, more of one that comes."""
     rounds = priced_rounds(1.0, 1e-6, sampling=0.2, rounds=40, filtered=False)
@@ -130,6 +131,7 @@ def laws_of(epsilon, depth):
     return universe, laws, Risk(planned.fit(data, dpviz.privacy.source.Simulation(1)).event)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 2, 3])
 @pytest.mark.parametrize(("epsilon", "depth"), [(1.0, 1), (1.0, 2), (3.0, 2)])
 def test_no_two_tables_of_a_universe_are_told_apart_better(epsilon, depth, rows):

@@ -64,6 +64,7 @@ def test_no_stored_success_of_the_backdoor_is_above_what_is_proved_and_the_page_
     assert f"At ε = 0.01 it works on {less.success:.1%}, and accuracy on clean rows is {less.accuracy:.1%}" in said
 
 
+@pytest.mark.slow
 def test_the_risk_of_every_private_learner_is_stored_and_that_of_today() -> None:
     risk = stored("risk_table")
     for title, *_ in listed_settings():

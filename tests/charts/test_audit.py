@@ -74,6 +74,7 @@ def places(chart: Chart, key: str) -> dict[str, float]:
     return found
 
 
+@pytest.mark.slow
 def test_every_number_of_the_stored_run_is_at_its_place_or_an_arrow_with_it() -> None:
     run = stored_run()
     by_epsilon = {facts.epsilon: audit_lines(Known(run, {}), facts.epsilon) for facts in run.facts}

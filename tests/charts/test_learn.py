@@ -54,6 +54,7 @@ def test_curves_and_bars_are_what_the_lessons_compute():
         assert len({(x, y) for part in parts for x, y in zip(part.x, part.y, strict=True)}) == 100
 
 
+@pytest.mark.slow
 def test_the_drawn_option_is_marked_wherever_it_stands_and_nothing_before_a_draw():
     for seed in range(1, 20):
         node = growing_tree(0.3, seed, 2).nodes[1]

@@ -96,6 +96,7 @@ def sentences(found: Consequences, unit: Unit = ROW, candidates: int = 2) -> tup
     return drawn.consequence_sentences(found.at(1.0), found, candidates=candidates, threshold=found.majority, unit=unit)
 
 
+@pytest.mark.slow
 def test_the_words_of_three_panels_carry_the_numbers_of_one_epsilon_of_a_row_and_of_a_person():
     found = consequences()
     item = found.at(1.0)
@@ -113,6 +114,7 @@ def test_the_words_of_three_panels_carry_the_numbers_of_one_epsilon_of_a_row_and
     assert [text for name, text in cells.items() if name.startswith("right guesses")] == [of_person, "73.2"]
 
 
+@pytest.mark.slow
 def test_three_panels_share_their_axis_and_cursor_of_a_row_or_of_a_person_and_without_privacy_nothing_is_guaranteed():
     found = consequences()
     of_person, of_row = panels(found, unit=PATIENT), panels(found, cursor=0.1)

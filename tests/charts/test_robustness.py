@@ -77,6 +77,7 @@ def test_the_heavy_line_is_proved_the_thin_one_the_estimate_and_corollary_2_besi
     assert PROVED.published_rows(0.7) == expected < PROVED.table.protected_rows()
 
 
+@pytest.mark.slow
 def test_a_ring_stands_where_the_proof_ends_and_the_legend_says_how_many_rows():
     figure = drawn(PROVED, voted(), REFUSED, up_to=0.05)
     withstood = [item.table.protected_rows() for item in (PROVED, voted())]

@@ -31,6 +31,7 @@ def python(*words, **more):
 # --- help
 
 
+@pytest.mark.slow
 def test_help_lists_every_command_and_each_has_an_example_that_can_be_typed(run):
     code, out, err = run("--help")
     assert (code, err) == (0, "")

@@ -58,6 +58,7 @@ def answered(run, tmp_path, rows, *options, classes=("no", "yes"), out="out.csv"
 # --- answers
 
 
+@pytest.mark.slow
 def test_answers_stand_in_the_order_of_the_rows(run, model, tmp_path):
     rows, out = tmp_path / "new.csv", tmp_path / "out.csv"
     rows.write_text('colour,age,name\nred,20,a\nred,"80,b\nblue,30,c\nred,,d\npink,80,e\ngreen,80,f\n', encoding="utf-8")
@@ -214,6 +215,7 @@ def test_keys_that_are_a_feature_too_or_stand_in_many_pieces(run, tmp_path, monk
     assert list(map(repr, pq.read_table(tmp_path / "o.parquet")["age"].to_pylist())) == list(map(repr, ages))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("others", [pa.int32(), pa.string(), pa.timestamp("ns")])
 def test_a_folder_whose_files_have_keys_of_other_types_is_refused_in_parquet(run, refused, tmp_path, others):
     folder = tmp_path / "rows"
@@ -229,6 +231,7 @@ def test_a_folder_whose_files_have_keys_of_other_types_is_refused_in_parquet(run
     assert run("predict", model, folder, "--key", "k", "--out", tmp_path / "o.csv")[0] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["xlsx", "dta", "csv", "csv.gz"])
 def test_keys_of_texts_keep_their_blanks_in_every_kind_of_file(run, tmp_path, source):
     frame = pd.DataFrame({"k": [" a", "b  c", "007", "1.50", "NA", "e\u0301"], "age": [20.0, 80, 20, 80, 20, 80]})

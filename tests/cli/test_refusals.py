@@ -121,6 +121,7 @@ def places(run, table, schema, tmp_path, monkeypatch):
     return found
 
 
+@pytest.mark.slow
 def test_what_cannot_be_asked_is_one_line_that_says_why_and_writes_nothing(refused, places):
     before = {place: place.read_bytes() for place in places.values() if place.is_file()}
     for words, says in WRONG:

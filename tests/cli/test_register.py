@@ -37,6 +37,7 @@ def declared(run, register):
     return said
 
 
+@pytest.mark.slow
 def test_a_release_is_entered_and_listed_and_its_file_predicts_and_beyond_the_cap_none_is(
     run, refused, release, declared, register, tmp_path, table, schema
 ):
@@ -59,6 +60,7 @@ def test_a_release_is_entered_and_listed_and_its_file_predicts_and_beyond_the_ca
             assert next(csv.DictReader(text.splitlines()))["data_set"] == "survey"
 
 
+@pytest.mark.slow
 def test_a_refused_release_says_the_remedy_and_leaves_its_rows_unassigned(refused, release, declared):
     assert "Add --add-rows if they belong to it" in refused(*release("one.json"))
     for word in ("--learner=dpboost", "--epsilon=6", "--out=nowhere/tree.json"):
@@ -106,6 +108,7 @@ def test_a_register_is_checked_against_its_releases_and_an_old_copy_is_restored_
 # --- dpviz check
 
 
+@pytest.mark.slow
 def test_a_file_is_checked_without_rows_and_fails_once_it_is_changed_or_its_steps_do_not_add_up(
     run, refused, release, declared, register, tmp_path, monkeypatch
 ):

@@ -37,6 +37,7 @@ def swept(table, schema, tmp_path):
     return ("sweep", table, "--schema", schema, *GRID, "--out", out), out
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("workers_run_in")
 def test_the_file_holds_the_frame_to_the_last_digit_and_no_row_of_the_data(run, swept, table, schema):
     arguments, out = swept
@@ -52,6 +53,7 @@ def test_the_file_holds_the_frame_to_the_last_digit_and_no_row_of_the_data(run, 
     assert "blue" not in out.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_resuming_adds_what_is_missing_of_the_same_settings_and_nothing_else(run, refused, swept):
     arguments, out = swept
     assert run(*arguments, "--resume")[0] == 0, "without a file it starts one"
@@ -71,6 +73,7 @@ def test_resuming_adds_what_is_missing_of_the_same_settings_and_nothing_else(run
     assert out.read_text(encoding="utf-8") == "precious"
 
 
+@pytest.mark.slow
 def test_ctrl_c_writes_what_is_done_and_says_how_to_go_on(run, swept, monkeypatch):
     arguments, out = swept
     fitted = []
@@ -130,6 +133,7 @@ def tiny(monkeypatch):
         monkeypatch.setattr(module, "COUNTEREXAMPLES", ())
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tiny")
 def test_all_learners_are_tables_and_a_file_and_a_violated_ledger_is_exit_code_one(run, monkeypatch, tmp_path):
     bound = replace(BOUND, bound=0.81, perfect=0.913)
@@ -230,6 +234,7 @@ def test_outputs_of_other_code_are_attacked(run, refused, tmp_path):
     assert "none.txt" in refused("audit", files[0], tmp_path / "none.txt")
 
 
+@pytest.mark.slow
 def test_every_learner_stands_in_the_table_with_its_verdict(run):
     code, out, err = run("learners")
     lines, run_of_all = out.splitlines(), stored_run()

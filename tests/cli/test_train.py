@@ -38,6 +38,7 @@ def test_a_declared_schema_and_no_seed_make_a_release_without_disclosures(run, t
     assert "Warning" not in heard
 
 
+@pytest.mark.slow
 def test_without_a_schema_what_was_read_from_the_data_is_warned_of_and_recorded(run, table, tmp_path):
     out = tmp_path / "tree.json"
     code, said, heard = run("train", table, "--epsilon", "1", "--out", out)
@@ -66,6 +67,7 @@ def test_parameters_of_every_kind_reach_the_learner(run, table, schema, tmp_path
     assert {name: found[name] for name in asked} == {name: value for name, (_, value) in asked.items()}
 
 
+@pytest.mark.slow
 def test_an_existing_file_is_kept_unless_forced(refused, run, table, schema, tmp_path):
     out = tmp_path / "tree.json"
     out.write_text("precious", encoding="utf-8")
@@ -138,6 +140,7 @@ def test_a_release_says_what_it_costs_a_person(run, refused, clinic, schema, tmp
     assert (unbound["epsilon"], unbound["bounded"]) == (0.2, False)
 
 
+@pytest.mark.slow
 def test_few_usable_rows_are_accepted_by_their_owner_or_the_schema_is_corrected_from_a_public_source(
     run, refused, clinic, schema, tmp_path
 ):
@@ -168,6 +171,7 @@ def test_few_usable_rows_are_accepted_by_their_owner_or_the_schema_is_corrected_
     assert "codebook, page 12" in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["train", "sweep"])
 def test_a_schema_with_persons_is_never_used_on_all_rows(run, schema, tmp_path, command):
     whose = tmp_path / "whose.json"

@@ -162,6 +162,7 @@ def case_of(name: str) -> Case:
 # --- What it predicts
 
 
+@pytest.mark.slow
 @every_case
 def test_what_it_predicts(cases, rng):
     for case in cases:
@@ -201,6 +202,7 @@ def require_shares(result: FitResult, data: EncodedDataset) -> None:
 # --- What it trains on
 
 
+@pytest.mark.slow
 @every_case
 def test_the_plan_needs_no_rows_and_hardly_any_are_trained_on(cases):
     for case in cases:
@@ -224,6 +226,7 @@ def test_it_trains_at_the_ends_of_what_may_be_asked(cases):
             assert_declared(result.model.predict(case.rows(5)), case.rows(5))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", MIXED, ids=str)
 def test_ranges_that_are_extreme_and_features_that_are_constant_are_trained_on_or_refused_by_name(case):
     constant = (NumericFeature("x", 0, 1), CategoricalFeature("only", ("one",)), NumericFeature("z", -3, 9))
@@ -291,6 +294,7 @@ def test_each_second_remedy_works():
 # --- What repeats, and what does not
 
 
+@pytest.mark.slow
 @every_case
 def test_a_fit_repeats_in_any_order_and_where_counts_are_shared(cases, rng):
     for case in cases:
@@ -306,6 +310,7 @@ def test_a_fit_repeats_in_any_order_and_where_counts_are_shared(cases, rng):
             assert case.fit(shared, seed=seed, epsilon=epsilon).to_json() == case.fit(data, seed=seed, epsilon=epsilon).to_json()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [case for case in MIXED if case.is_noisy], ids=str)
 def test_seeds_and_releases_differ(case):
     # few rows at a small epsilon: one that drew from a fixed seed would predict the same every time
@@ -329,6 +334,7 @@ def require_covered(name: str, schema: Schema, budgets: tuple[float, ...], **ask
         assert claim.verdict == "holds" or not asked.get("grow_complete")
 
 
+@pytest.mark.slow
 @every_small_case
 def test_a_claim_that_holds_covers_its_plan_at_every_budget_and_depth(cases):
     for case in cases:
@@ -343,6 +349,7 @@ def test_privatree_on_one_feature_grown_complete_meets_its_claim(shares):
         require_covered("privatree", schema, (*BUDGETS, 0.3), shares=shares, grow_complete=True)
 
 
+@pytest.mark.slow
 @every_case
 def test_a_finite_ledger_costs_what_the_plan_composes_to(cases):
     """It is infinite exactly where something exact is published."""
@@ -382,6 +389,7 @@ def numbers_in(value, path=""):
         yield path, value
 
 
+@pytest.mark.slow
 def test_a_document_holds_no_row_counts_and_says_that_it_is_a_simulation():
     for case in MIXED:
         # 1013 rows of which 409 are of class 1: numbers nothing public leads to.
@@ -397,6 +405,7 @@ def test_a_document_holds_no_row_counts_and_says_that_it_is_a_simulation():
         assert "not a release" in noise["warning"]
 
 
+@pytest.mark.slow
 def test_hostile_names_survive_the_document():
     for name in EVERY:
         schema = hostile_schema()
@@ -410,6 +419,7 @@ def test_hostile_names_survive_the_document():
         np.testing.assert_array_equal(read.predict(data), result.model.predict(data))
 
 
+@pytest.mark.slow
 def test_what_was_read_from_the_data_is_disclosed():
     for case in MIXED:
         assert {item.code for item in fitted(case).disclosures} == OWN.get(case.learner, set())
@@ -508,6 +518,7 @@ def others_of(control: Control, usual: Any, n_classes: int) -> list[Any]:
     return [value for value in found if value != usual and control.accepts(value)]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::dpviz.errors.SettingWarning")
 @pytest.mark.parametrize("name", EVERY)
 def test_no_parameter_is_ignored(name):

@@ -446,6 +446,7 @@ def worst(name: str, strength: float) -> tuple[float, dict[str, float], float]:
     return total, shares, spent
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_one_row_changes_what_the_ledger_says(name: str) -> None:
     total, shares, spent = worst(name, 1.0)
@@ -455,6 +456,7 @@ def test_one_row_changes_what_the_ledger_says(name: str) -> None:
     assert shares.get(GAUSSIAN, 0.0) <= 1 + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [2, 5])
 @pytest.mark.parametrize("name", CASES)
 def test_a_person_with_several_rows_changes_what_was_asked_for_and_no_more(name: str, rows: int) -> None:
@@ -476,6 +478,7 @@ def test_a_person_with_several_rows_changes_what_was_asked_for_and_no_more(name:
     assert most_spent == pytest.approx(asked, rel=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [(0, 1, 23, 47), pytest.param(range(48), marks=pytest.mark.verify)], ids=["few", "every"])
 @pytest.mark.parametrize("name", CASES)
 def test_what_a_learner_asks_next_follows_from_what_was_released(name: str, sizes: tuple[int, ...]) -> None:

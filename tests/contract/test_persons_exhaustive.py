@@ -39,6 +39,7 @@ def most_told(laws: NodeLaws, first: tuple[int, ...], second: tuple[int, ...], l
     return max(ratios)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [2, 3])
 @pytest.mark.parametrize(("name", "depth", "given"), [("majority", 0, {}), ("pf-tree", 1, LABELS)])
 def test_no_output_tells_a_person_by_more_than_was_asked_for(name, depth, given, rows):

@@ -176,6 +176,7 @@ def drawn(monkeypatch):
     return seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", dpviz.learner_names())
 def test_a_release_is_what_exact_samplers_alone_drew(name, drawn):
     for rows in (rows_for(kind) for learner, kind in CASES if learner == name):

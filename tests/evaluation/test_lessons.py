@@ -59,6 +59,7 @@ def test_the_broken_proof_is_right_for_one_feature_and_refuted_for_four():
     assert own_one.verdict == own_four.verdict == "holds"
 
 
+@pytest.mark.slow
 def test_the_law_of_a_stump_is_what_fits_give_and_its_bound_protects_the_last_row_above_the_majority(clinic):
     train, test = clinic
     stump = poisoned_stump(train, test, 0.1)

@@ -126,6 +126,7 @@ def test_rows_that_are_counted_are_measured_as_if_written_out(rng, n_classes):
 # --- intervals
 
 
+@pytest.mark.slow
 def test_limits_of_probabilities_are_those_of_scipy_and_of_a_mean_cover_it():
     hits = np.arange(31)
     exact = [stats.binomtest(int(k), 30).proportion_ci(0.98, "exact") for k in hits]

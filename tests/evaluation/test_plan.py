@@ -253,6 +253,7 @@ def test_each_epsilon_allows_the_guesses_of_two_attack_models_and_protects_the_f
     assert middle > high
 
 
+@pytest.mark.slow
 def test_what_is_not_private_proves_nothing_and_a_stop_keeps_what_is_done():
     found = last(consequences_steps(WORLD, FitRequest("cart", SETUP.settings), seed=1, epsilons=(0.1,), draws=5))
     assert found.reason

@@ -128,6 +128,7 @@ def test_delta_only_lowers_a_bound_by_no_more_than_the_group_s_and_steps_only_ra
     assert by_steps[1] <= by_steps[0] + 1e-12
 
 
+@pytest.mark.slow
 def test_the_group_s_delta_adds_up_and_nothing_is_said_of_rows_that_are_not_alike_or_assigned_together() -> None:
     assert group_delta(3, 0.5, 1e-3) == pytest.approx(1e-3 * (1 + math.exp(0.5) + math.exp(1.0)))
     assert group_delta(4, 0.0, 1e-3) == pytest.approx(4e-3)
@@ -321,6 +322,7 @@ def drawn_with(**changes: object) -> Draws:
     return Draws(found.accuracies.copy(), replace(found.first, **changes), found.composed, found.n_asked)
 
 
+@pytest.mark.slow
 def test_a_claim_is_certified_at_what_it_is_and_nothing_where_it_is_violated_or_more_is_revealed() -> None:
     split = split_of(120)
     cart = certify(FitRequest.of("cart", epsilon=0.1), [split])
@@ -348,6 +350,7 @@ def test_a_claim_is_certified_at_what_it_is_and_nothing_where_it_is_violated_or_
         assert (certificate.risk is not None) == is_known
 
 
+@pytest.mark.slow
 def test_the_verdict_is_the_last_row_count_above_what_is_wanted_and_a_vote_is_certified_without_privacy() -> None:
     def certified(draws: list[float]) -> PoisoningTable:
         certificate = Certificate(np.array(draws), 0.1, 0.0, 0.1, "", 0.05)
@@ -389,6 +392,7 @@ def with_more(data: EncodedDataset, persons: int) -> EncodedDataset:
     return EncodedDataset(data.schema, columns, np.append(data.target, np.zeros(count, dtype=np.uint8)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.3, 1.5])
 def test_added_persons_cannot_bring_the_accuracy_below_the_certificate(epsilon):
     train, test = of_persons(small_rows(1)), of_persons(small_rows(2))
@@ -405,6 +409,7 @@ def test_added_persons_cannot_bring_the_accuracy_below_the_certificate(epsilon):
         assert table.low(persons) <= table.low(persons - 1)
 
 
+@pytest.mark.slow
 def test_a_row_of_a_person_is_less_than_a_person_who_reaches_as_many_voters_as_rows():
     """A certificate of single rows at the row's part, for all rows of a person, is no better than that of the person."""
     train, test = small_rows(1), small_rows(2)

@@ -74,6 +74,7 @@ def test_the_map_repeats_more_draws_only_add_and_workers_change_nothing():
     assert not few.has_twins
 
 
+@pytest.mark.slow
 def test_the_same_plan_is_fitted_once_and_a_stop_keeps_what_is_done():
     twins = share_map(movable("privatree-star"), rows(), draws=2, seed=1)
     assert twins.has_twins

@@ -100,6 +100,7 @@ def test_simulated_rows_have_the_declared_base_rate_at_every_strength(base_rate,
     assert 0 <= outside < inside <= 1
 
 
+@pytest.mark.slow
 def test_a_stronger_signal_is_found_more_often_and_a_first_look_is_what_fewer_draws_give():
     found = expected(draws=3)
     assert [one.strength for one in found] == ["little", "something", "much"]

@@ -55,12 +55,14 @@ def frame(data):
     return dpviz.sweep(NAMES, data, **ASKED)
 
 
+@pytest.mark.slow
 def test_a_small_sweep_is_the_golden_one():
     names = ["pf-tree", "privatree-corrected", "cart"]
     found = dpviz.sweep(names, rows(), epsilon=[0.5, 5.0], max_depth=[2, 3], n_rows=[100, None], folds=2, repeats=2, seed=7)
     assert_text(Path(__file__).with_name("sweep.csv"), found.to_csv(index=False, float_format="%.10g", lineterminator="\n"))
 
 
+@pytest.mark.slow
 def test_there_is_one_row_per_fit_each_a_plain_fit_on_its_fold(frame, data):
     assert list(frame.columns) == [*KEYS, *ABOUT, *OF_CLASSES]
     assert len(frame) == 2 * 3 * 4 + 3
@@ -112,6 +114,7 @@ def test_workers_give_the_frame_of_one_process_and_so_does_an_executor(data, fra
     assert 0 < len(part) == len(part.merge(frame)) < len(frame)
 
 
+@pytest.mark.slow
 @spread
 @one_and_two_workers
 def test_what_was_stopped_or_kept_in_part_is_completed_to_the_frame_of_one_go(data, frame, workers):
@@ -125,6 +128,7 @@ def test_what_was_stopped_or_kept_in_part_is_completed_to_the_frame_of_one_go(da
     assert dpviz.sweep(NAMES, data, **ASKED, stop=lambda: True).empty
 
 
+@pytest.mark.slow
 def test_more_draws_keep_the_first_and_a_frame_of_other_settings_rows_or_targets_is_refused(data, frame):
     shares = []
     more = dpviz.sweep(NAMES, data, **(ASKED | {"repeats": 6}), progress=shares.append)

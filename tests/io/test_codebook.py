@@ -88,6 +88,7 @@ labels = st.text(letters, min_size=1, max_size=8).map(str.strip).filter(bool)
 numbers = st.floats(-1e6, 1e6).map(lambda number: round(number, 3))
 
 
+@pytest.mark.slow
 @given(schemas(labels, numbers, all_declared=True))
 def test_a_codebook_of_any_schema_declares_it_again(schema):
     names = [column.name for column in (*schema.features, schema.target)] + [schema.person] * (schema.person is not None)

@@ -199,6 +199,7 @@ def test_what_was_assumed_is_noted_without_a_cell():
     assert ("'1'" in note.example, "'more'" in note.example, "more" in note) == (True, True, False)
 
 
+@pytest.mark.slow
 def test_rows_beyond_one_chunk_keep_their_order_wherever_the_end_falls():
     for count in [1022, 1023, 1024, 1025, 30_000]:
         rows = [[str(i), str(i % 7)] for i in range(count)]
@@ -302,6 +303,7 @@ def test_no_line_costs_much_more_memory_than_cells_of_one_line():
 LETTERS = st.text(alphabet='ab1.,;\t|"\n\r \u00e9', max_size=80).map(str.encode)
 
 
+@pytest.mark.slow
 @examples(600)
 @given(st.binary() | st.binary().map(partial(gzip.compress, mtime=0)) | st.binary().map(lambda b: b"\xff\xfe" + b) | LETTERS)
 def test_arbitrary_bytes_are_a_table_or_a_dpviz_error(source):
@@ -390,6 +392,7 @@ def test_the_header_line_decides_the_encoding_and_rows_do_not():
     assert cells(read_table("a,b\ncafé,5 €\n".encode("cp1252"), encoding="windows-1252")) == [["café", "5 €"]]
 
 
+@pytest.mark.slow
 def test_in_every_encoding_a_line_feed_stands_for_itself_alone_and_others_are_refused():
     for encoding in ["utf-16", "utf-7", "shift_jis", "iso2022_jp", "idna", "base64", "nope", "\0"]:
         assert problem(b"a,b\n1,2\n", encoding=encoding).code == "encoding"

@@ -74,6 +74,7 @@ def numbers(data: bytes | pd.DataFrame, schema: dpviz.Schema) -> list[float]:
         return dpviz.encode(data, schema).columns[1].tolist()
 
 
+@pytest.mark.slow
 def test_a_number_is_read_by_delimiter_and_schema_and_by_no_other_cell():
     for text, comma, semicolon, tab, point_said, comma_said in WRITTEN:
         found = [numbers(written(delimiter, [text]), schema_of()) for delimiter in ",;\t"]

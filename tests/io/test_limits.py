@@ -36,6 +36,7 @@ def test_limits_are_shares_of_the_memory_that_can_be_remembered_and_an_error_say
         limits.require_rows(6, 5)
 
 
+@pytest.mark.slow
 def test_every_reader_says_how_far_it_is_and_stops(tmp_path):
     for kind in WRITERS:
         content, told = WRITERS[kind](drawn_rows(3, 40), tmp_path), []

@@ -130,6 +130,7 @@ def test_a_row_is_what_it_is_by_itself_in_every_source(source: str, n_tables: in
     assert broken_tables(SOURCES[source], n_tables, seed, tmp_path) == []
 
 
+@pytest.mark.slow
 def test_a_source_that_lets_a_row_decide_is_found(tmp_path: Path) -> None:
     def by_the_first(rows: Rows, folder: Path) -> Encoded:
         is_odd = bool(rows) and rows[0][2] in ("7", "Rio", "NA")

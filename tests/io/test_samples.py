@@ -57,6 +57,7 @@ def test_a_sample_encodes_without_loss_but_for_missing_cells_and_says_what_was_r
         assert schema.rows_per_person == sample.rows_per_person
 
 
+@pytest.mark.slow
 def test_a_tree_of_depth_four_finds_the_planted_rule() -> None:
     for name, gain in [("health", 0.2), ("loans", 0.05), ("clinic", 0.05)]:
         train, test = encode(*load_sample(name)).split(0.3, seed=0)

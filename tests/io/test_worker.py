@@ -130,6 +130,7 @@ def test_the_process_that_waits_is_started_again_when_it_was_killed(tmp_path):
     assert read_table(content).fingerprint == whole.fingerprint
 
 
+@pytest.mark.slow
 def test_a_job_sent_to_a_process_that_is_being_killed_is_sent_again(tmp_path, monkeypatch):
     content = written("parquet", tmp_path)
     whole, dying, send = read_table(content), worker._WAITING[0][0], worker.send_fds
@@ -192,6 +193,7 @@ def state(process: int) -> list[str]:
 # --- what is handed over
 
 
+@pytest.mark.slow
 def test_what_arrives_is_what_was_read_there(tmp_path):
     """To the bit: names, cells, what was left out and what is said about it."""
     formats = {which.endings[0].removeprefix("."): which for which in worker.FORMATS}
@@ -290,6 +292,7 @@ def heard(said: bytes, monkeypatch: pytest.MonkeyPatch) -> RawTable:
 # --- what a reading may do
 
 
+@pytest.mark.slow
 def test_a_reading_writes_no_file_and_leaves_no_core(tmp_path):
     """Asked of a process that takes on the limits of a reading."""
     code = f"""

@@ -49,6 +49,7 @@ def test_a_proof_or_a_counterexample_stands_where_the_claim_says():
 # --- PrivaTree, corrected
 
 
+@pytest.mark.slow
 def test_the_loss_between_one_row_and_two_is_what_is_found_whatever_the_number_of_candidates():
     for separating in [1, 3]:
         for epsilon in [1e-3, 0.0125, 0.05, 1.0]:

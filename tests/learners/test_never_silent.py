@@ -85,6 +85,7 @@ REPLACED = [
 ]
 
 
+@pytest.mark.slow
 def test_what_a_rule_replaces_or_does_not_use_is_said_by_name_in_plan_and_warning():
     for classes, name, n_rows, epsilon, asked in REPLACED:
         request = FitRequest.of(name, epsilon=epsilon, seed=0, **asked)

@@ -137,6 +137,7 @@ def test_a_document_that_is_no_forest_is_named() -> None:
         assert problem.value.where == where
 
 
+@pytest.mark.slow
 def test_hashed_leaves_keep_their_labels_and_leaves_without_rows_have_uniform_ones() -> None:
     data, nothing = table(schema_of("mixed", 3), 3000), (np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.uint8))
     forest = HashedForest(data.schema, 3, np.arange(40, dtype=np.uint64), *nothing, label_key=5)

@@ -125,6 +125,7 @@ def releasing(factor=1):
     return [EncodedDataset(replace(NUMBER, n_public=factor * part.n_rows), part.columns, part.target) for part in parts]
 
 
+@pytest.mark.slow
 def test_rows_given_twice_are_refused_and_for_a_release_parts_of_one_table_too():
     data, other = numbers(200), numbers(200, seed=8)
     copy = EncodedDataset(data.schema, data.columns, data.target)

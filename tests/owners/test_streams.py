@@ -59,6 +59,7 @@ def test_every_way_costs_what_was_asked_for(way, make):
     assert (course.left <= 1).all()
 
 
+@pytest.mark.slow
 def test_stopping_is_training_on_the_old_rows_alone_and_from_the_start_on_all():
     given = stream()
     old = given.train.take(np.flatnonzero(~given.is_new), share=0.6)
@@ -68,6 +69,7 @@ def test_stopping_is_training_on_the_old_rows_alone_and_from_the_start_on_all():
     assert train_on_stream(stream(), "from the start", **FEW).model == model
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["stop", "new rows alone", "filter"])
 def test_what_new_rows_hold_changes_nothing_before_they_come_and_something_after(way):
     given = stream()
@@ -80,6 +82,7 @@ def test_what_new_rows_hold_changes_nothing_before_they_come_and_something_after
     assert np.array_equal(one.model.values, two.model.values) == (way == "stop")
 
 
+@pytest.mark.slow
 def test_old_rows_are_not_touched_again_when_new_ones_learn_alone():
     given = stream()
     late = train_on_stream(given, "new rows alone", **FEW)
@@ -91,6 +94,7 @@ def test_old_rows_are_not_touched_again_when_new_ones_learn_alone():
     assert all(isinstance(step.cost, GaussianRounds) and step.cost.rounds == 40 for step in pair[0].events)
 
 
+@pytest.mark.slow
 def test_with_the_filter_new_rows_come_with_all_of_their_budget():
     given = stream()
     course = train_on_stream(given, "filter", **{**FEW, "extra_rounds": 0})
@@ -101,6 +105,7 @@ def test_with_the_filter_new_rows_come_with_all_of_their_budget():
     assert (later[given.is_new] < 1).all()
 
 
+@pytest.mark.slow
 def test_errors_are_those_of_the_model_also_of_three_classes():
     given = stream()
     course = train_on_stream(given, "filter", **FEW)

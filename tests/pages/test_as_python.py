@@ -46,6 +46,7 @@ def tables(test: AppTest) -> str:
     return "\n".join((*(frame.value.to_csv() for frame in test.dataframe), *(found.proto.body for found in test.get("html"))))
 
 
+@pytest.mark.slow
 def test_a_model_from_a_file(tmp_path, monkeypatch):
     result = dpviz.fit("pf-tree", bundled().data, epsilon=0.4, max_depth=2, seed=1)
     monkeypatch.chdir(tmp_path)
@@ -142,6 +143,7 @@ def test_no_lines_look_at_private_rows(page, url):
     assert f"{in_use(DataRole.PRIVATE).data.n_rows}," not in code
 
 
+@pytest.mark.slow
 def test_data_and_tree():
     made = ran(code_of(opened("data", rows=bundled())))
     assert made["data"].fingerprint == bundled().data.fingerprint
@@ -167,6 +169,7 @@ def test_tree_of_a_number_with_a_parameter():
     assert made["result"].score(made["test"]) == tree_on_screen(test).held_out.measures["r2"]
 
 
+@pytest.mark.slow
 def test_learn_and_epsilon():
     learn, epsilon = opened("learn"), opened("learn", lesson="What others use")
     right = float(ran(code_of(learn))["said"].split()[-1])

@@ -123,6 +123,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
     state["go"].set()
 
 
+@pytest.mark.slow
 def test_cancel_ends_the_search_and_keeps_what_was_shown(page: Callable[..., AppTest], held: dict[str, Any]) -> None:
     test = click(search(page(**chosen(IMPOSSIBLE))), "Cancel")
     said = texts(finish(test))
@@ -155,6 +156,7 @@ def test_the_lead_counts_what_the_file_says_and_a_violated_claim_is_shown_first(
     assert page(run_of(HOLDS)).selectbox(key="audit-learner").value == learner_names()[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "what"),
     [

@@ -121,6 +121,7 @@ def test_curves_of_a_bundled_sample_are_there_for_the_next_session_and_for_no_ot
     assert not charts(private)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("axis", ["ε asked for", "right guesses of 100"])
 def test_a_session_draws_the_points_there_are_while_it_waits_in_line_behind_the_session_that_found_them(axis, monkeypatch):
     def two_points(grid, data, batches, *, stop, workers=None):
@@ -177,6 +178,7 @@ def test_what_is_recommended_for_these_rows_is_compared_at_first(monkeypatch):
     assert {"pf-tree", best, "cart"} <= {*test.multiselect(key="learners").value}
 
 
+@pytest.mark.slow
 def test_a_colour_does_not_depend_on_which_curve_is_there_first(monkeypatch):
     whole, names = comparison.curves, ("diffprivlib-tree", "privatree", "privatree-corrected")
     monkeypatch.setattr(comparison, "curves", lambda *asked: [curve for curve in whole(*asked) if curve.learner == "privatree"])
@@ -188,6 +190,7 @@ def test_a_colour_does_not_depend_on_which_curve_is_there_first(monkeypatch):
         assert next(colour for title, colour in all_lines.items() if title.startswith(style.title)) == style.colour
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("view", "places"), [("over depth", 3), ("over number of rows", 6)])
 def test_other_views_have_curves_of_their_own(view, places):
     test = filled(names=("pf-tree",), view=view, deepest="3", **{"one-epsilon": "1.0"})
@@ -278,6 +281,7 @@ def test_the_axis_that_was_asked_for_stays_and_a_violated_claim_is_named(axis):
         assert "Where at most 70 of 100" in test.get("plotly_chart")[0].proto.alt
 
 
+@pytest.mark.slow
 def test_who_gives_no_probabilities_is_not_compared_by_a_measure_of_them():
     test = filled(names=("pf-tree", "privatree"), measure="AUC")
     assert len(lines(test)) == 2  # with guessing

@@ -74,6 +74,7 @@ def test_a_workbook_of_several_sheets_asks_which_and_typed_files_ask_nothing() -
     assert work_of(at).table.names == ("age", "share", "town", "day", "ok")
 
 
+@pytest.mark.slow
 def test_reading_can_be_stopped_and_leaves_what_there_was(monkeypatch: pytest.MonkeyPatch) -> None:
     def endless(*_: object, progress: Callable[[float], None], stop: Callable[[], bool], **__: object) -> None:
         while not stop():
@@ -92,6 +93,7 @@ def test_reading_can_be_stopped_and_leaves_what_there_was(monkeypatch: pytest.Mo
     assert work_of(take(at, 0, "small.csv", CSV)).title == "small.csv"
 
 
+@pytest.mark.slow
 def test_a_messy_file_says_what_where_and_what_to_do_and_the_table_at_hand_stays() -> None:
     at = upload(data_page(), CSV)
     for content, what, where in (
@@ -109,6 +111,7 @@ def test_a_messy_file_says_what_where_and_what_to_do_and_the_table_at_hand_stays
     assert not at.error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("role", ["public", "private"])
 def test_what_the_reader_doubts_is_said_in_the_words_of_python(role: str) -> None:
     for content, words in (
@@ -122,6 +125,7 @@ def test_what_the_reader_doubts_is_said_in_the_words_of_python(role: str) -> Non
         assert ("Bern" in shown(at)) <= (role == "public")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("role", ["public", "private"])
 def test_cells_that_cannot_be_read_are_named_by_kind_in_the_words_of_python_once_it_is_asked_how_rows_fit(role: str) -> None:
     content = b"age,day,y\n" + b"5-6,2020-03-01,n\n<5,3 March 2020,p\n40%,2020-03-02,p\n40,1/2/2020,maybe\n41,2020-03-05,n\n" * 8
@@ -145,6 +149,7 @@ def test_cells_that_cannot_be_read_are_named_by_kind_in_the_words_of_python_once
 # --- private rows
 
 
+@pytest.mark.slow
 def test_private_rows_fill_in_nothing_and_show_only_names() -> None:
     at = data_page()
     at.toggle(key="look").set_value(True).run()
@@ -158,6 +163,7 @@ def test_private_rows_fill_in_nothing_and_show_only_names() -> None:
         schema_editor.fill_in(Prepared(DataRole.PRIVATE, "mine", None, read_table(CSV), SchemaDraft.blank(("age", "city", "y"))))
 
 
+@pytest.mark.slow
 def test_of_private_rows_the_first_line_is_shown_only_when_the_owner_says_it_holds_names() -> None:
     at = data_page()
     at.radio(key="role").set_value("private").run()
@@ -188,6 +194,7 @@ def test_columns_of_one_name_are_renamed_when_the_owner_accepts_the_offer() -> N
     assert all(uploader.value is None for uploader in at.file_uploader)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["dta", "sav", "parquet", "feather"])
 def test_labels_inside_a_private_file_fill_nothing_in(kind: str, tmp_path: Path) -> None:
     rows = drawn_rows(0, 40)
@@ -222,6 +229,7 @@ def test_data_are_declared_by_hand_and_nobody_is_told_how_private_rows_fit(role:
 # --- the grid
 
 
+@pytest.mark.slow
 def test_filling_in_marks_every_value_and_use_keeps_the_marks() -> None:
     at = upload(data_page(), gzip.compress(CSV), name="mine.csv.gz")
     assert draft_of(at) == SchemaDraft.blank(("age", "city", "y"))
@@ -241,6 +249,7 @@ def test_filling_in_marks_every_value_and_use_keeps_the_marks() -> None:
     assert button(at, USE).disabled
 
 
+@pytest.mark.slow
 def test_what_someone_types_or_vouches_for_is_declared() -> None:
     at = edit(filled(), age={"low": "18"})
     assert draft_of(at).column("age").read == {"high"}
@@ -261,6 +270,7 @@ def test_what_someone_types_or_vouches_for_is_declared() -> None:
     assert not [column for column in draft_of(again).columns if column.read]
 
 
+@pytest.mark.slow
 def test_numbers_typed_or_pasted_mean_what_they_say_and_a_bad_range_changes_nothing_in_use() -> None:
     at = filled(b"p,q,y\n" + b"".join(b"%d,%d,%s\n" % (k, k, b"np"[k % 2 :][:1]) for k in range(30)))
     edit(at, p={"low": "-220,5", "high": "1.000,5"}, q={"low": "1.000", "high": "7"})
@@ -332,6 +342,7 @@ def test_a_number_to_predict_is_read_declared_and_used() -> None:
     assert "how to use `rings`" in shown(at)
 
 
+@pytest.mark.slow
 def test_rows_are_bound_to_persons() -> None:
     visits = b"who,x,y\n" + b"".join(b"%d,%d,%s\n" % (k // 4, k % 9, b"np"[k % 9 > 4 :][:1]) for k in range(80))
     at = upload(data_page(), visits)
@@ -348,6 +359,7 @@ def test_rows_are_bound_to_persons() -> None:
     assert (now.person, now.data.rows_per_person, now.schema.rows_per_person, now.data.n_rows) == (None, None, 3, 80)
 
 
+@pytest.mark.slow
 def test_hostile_names_reach_the_page_as_they_are_turn_nothing_and_are_bounded_wherever_they_are_listed() -> None:
     header = ",".join('"' + name.replace('"', '""') + '"' for name in HOSTILE)
     rows = "".join(f"{i},{i % 7},{i % 5},{i % 3},{i % 11},{'uv'[i % 2]},{'pq'[i % 2]}\n" for i in range(60))
@@ -410,6 +422,7 @@ def test_a_schema_travels_with_its_person_column_and_a_broken_file_changes_nothi
         assert draft_of(again) == before
 
 
+@pytest.mark.slow
 def test_a_codebook_fills_the_draft_as_far_as_it_goes_and_what_of_it_is_not_taken_is_said() -> None:
     book = b"Name;Type;Low;High;Categories;Missing;If missing;Role\nage;integer;0;120;;999, k.A.;40,5;\n"
     book += b"id;leave out;;;;;;person\ny;categories;;;n|p;;;target\nb;number;0;1;;;;\n"
@@ -507,6 +520,7 @@ def test_a_table_in_an_engine_is_read_as_its_file_would_be(folder: Path, monkeyp
     assert "more than 119 rows" in at.error[0].value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "said"),
     [("postgresql://me:hunter2@host/base?table=t", "may not hold a password"), ("/no/such/folder", "The folder cannot be read")],

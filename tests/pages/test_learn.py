@@ -63,6 +63,7 @@ def charts(test):
     return test.get("plotly_chart")
 
 
+@pytest.mark.slow
 def test_permute_and_flip_is_played_coin_by_coin():
     test = guess(lesson_page("Choosing"))
     assert len(charts(test)) == 1
@@ -80,6 +81,7 @@ def sample_link(test):
     return [urlsplit(found.proto.url) for found in test.get("link_button")]
 
 
+@pytest.mark.slow
 def test_of_two_tables_one_is_ones_own_and_two_missing_rows_double_the_exponent():
     test = guess(lesson_page("Noise"))
     test.button_group(key="noise.late").set_value(["1"]).run()
@@ -103,6 +105,7 @@ def test_the_tables_that_refute_the_proof_are_shown_from_two_features_on():
     assert "**The tree that tells them apart**" in texts(test)
 
 
+@pytest.mark.slow
 def test_the_step_button_draws_node_after_node_and_stops():
     test = guess(lesson_page("Growing"))
     for step in (1, 2, 3):
@@ -174,6 +177,7 @@ def test_of_a_lesson_s_options_one_is_right_and_a_wrong_one_is_answered_with_the
     assert "**" in test.info[0].value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [NAMES[0], pytest.param("Adding up", marks=pytest.mark.slow), "Growing"])
 def test_an_address_sets_the_controls_and_nonsense_in_it_gives_the_default(name):
     lesson = BY_NAME[name]
@@ -202,6 +206,7 @@ def test_a_walk_through_all_lessons_remembers_answers_and_skips():
     assert test.header[0].value == prose.prose(f"learn/{BY_NAME[NAMES[-2]].text}", "title")
 
 
+@pytest.mark.slow
 def test_the_refuted_proof_is_the_sample_s_and_the_answer_is_the_number_of_the_picture():
     sample = BY_NAME["Adding up"].sample
     assert sample.learner == BROKEN
@@ -210,6 +215,7 @@ def test_the_refuted_proof_is_the_sample_s_and_the_answer_is_the_number_of_the_p
     assert f"up to {BY_NAME['Poisoning'].question()['right']} rows" in charts(poison)[0].proto.alt
 
 
+@pytest.mark.slow
 def test_what_others_published_with_follows_its_slider_and_names_its_sources():
     test = opened("learn", lesson="What others use", **{"good-epsilon": "2"})
     said = shown(test).replace("\n", " ")

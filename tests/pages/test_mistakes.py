@@ -34,6 +34,7 @@ def at_work_on_private_rows() -> AppTest:
     return test.run()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("role", [DataRole.SIMULATED, DataRole.PUBLIC])
 def test_lowering_the_role_asks_first_and_then_empties_the_table(role):
     test = at_work_on_private_rows()
@@ -99,6 +100,7 @@ def test_no_page_looks_at_private_rows_before_somebody_agrees_once_which_can_be_
     assert [item.times for item in register.uncovered_uses()] == looks
 
 
+@pytest.mark.slow
 def test_a_tree_of_made_up_rows_leads_with_what_to_expect_and_with_no_measure_of_them():
     test = opened("tree", DataRole.PRIVATE, agreed=False)
     (view,) = (json.loads(found.proto.json) for found in test.get("bidi_component") if found.key == "tree-view")

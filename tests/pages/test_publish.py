@@ -176,6 +176,7 @@ def test_after_a_refusal_a_corrected_schema_needs_a_source_in_this_and_in_any_se
         assert source in Path(entry.file).read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_before_a_release_every_export_is_tried_and_without_a_report_there_is_no_button(assigned, monkeypatch):
     test = opened("publish", DataRole.PRIVATE, epsilon="0.2")
     assert "export formats hold it." in shown(test)

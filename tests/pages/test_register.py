@@ -44,6 +44,7 @@ def book(register):
     return register
 
 
+@pytest.mark.slow
 def test_it_shows_data_sets_caps_releases_and_looks_without_the_rows(kept):
     test = opened()
     said = shown(test)

@@ -129,6 +129,7 @@ def shows_nothing_of_the_rows(test):
     assert "draw" not in test.query_params
 
 
+@pytest.mark.slow
 def test_accuracy_and_questions_are_told_with_their_reruns_beside_what_a_constant_reaches():
     test = after_work(opened("tree"), RERUNS)
     (view,) = views(test)
@@ -149,6 +150,7 @@ def test_accuracy_and_questions_are_told_with_their_reruns_beside_what_a_constan
     assert f"in {drawn.coming_back(tree_on_screen(test).tree)['']} of 4 reruns" in texts(test)
 
 
+@pytest.mark.slow
 def test_every_measure_is_listed_and_every_class_has_its_error():
     test = drawn("cart", DataRole.SIMULATED)
     listed, confused = (records(test, words) for words in ("Measures on held-out", "Confusion"))
@@ -195,6 +197,7 @@ def test_who_pays_for_the_noise_is_asked_for_and_said_per_group():
     assert f"groups='{name}'" in "".join(code.value for code in test.code)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("role", [DataRole.SIMULATED, DataRole.PRIVATE])
 def test_another_draw_is_another_tree_which_the_address_names_only_where_rows_may_be_read(role):
     test = opened("tree", role, epsilon="0.01")
@@ -241,6 +244,7 @@ def test_a_model_of_many_trees_shows_them_one_by_one_under_a_line_that_says_how_
 # --- try one person: the answer is the model's, its path lights up, and nothing typed leaves the session.
 
 
+@pytest.mark.slow
 def test_the_first_person_is_answered_at_once_and_a_change_lights_the_path_up():
     test = opened("tree", DataRole.PRIVATE, depth="3")
     tree = tree_on_screen(test).tree
@@ -377,6 +381,7 @@ def test_private_rows_learners_without_noise_and_very_deep_trees_have_nothing_to
     assert split_view.MAP not in private.session_state["_work"].jobs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_running", [True, False])
 def test_draws_that_another_session_left_half_done_are_not_shown_while_the_rest_is_made(monkeypatch, is_running):
     loaded = in_use(DataRole.SIMULATED)
@@ -398,6 +403,7 @@ def places(block: Any, path: tuple[int, ...] = ()) -> dict[str, tuple[int, ...]]
     return found
 
 
+@pytest.mark.slow
 def test_no_control_of_the_tree_page_moves_when_draws_and_the_path_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
     """Streamlit makes anew, and so closes, a list whose place has changed."""
     gate, run = Event(), Job.run
@@ -476,6 +482,7 @@ def test_shares_moved_on_the_bar_are_those_of_the_next_tree_until_the_rule_is_as
     assert not bar["data"]["byHand"]
 
 
+@pytest.mark.slow
 def test_a_level_share_needs_a_fixed_depth_and_not_all_weights_may_be_zero():
     test = opened("tree")
     assert test.toggle(key="pf-tree.level_shares.by-hand").disabled

@@ -63,6 +63,7 @@ def test_places_and_seeds_have_independent_uniform_noise():
 SOURCES = pytest.mark.parametrize("source", [Simulation(3), ExactNoise()], ids=lambda source: source.name)
 
 
+@pytest.mark.slow
 @SOURCES
 def test_every_choice_is_equally_likely_and_a_point_uniform_in_its_range(source):
     draws = np.array([UniformChoice().release(5, source=source, part="node").value for _ in range(4000)])

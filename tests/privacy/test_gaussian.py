@@ -63,6 +63,7 @@ def test_the_distribution_adds_up_to_one_and_has_its_variance():
     assert (GaussianNoise(9.0).pmf(noise) * noise**2).sum() == pytest.approx(81, rel=1e-9)
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20), st.floats(1e-3, 1e3))
 @example([1.5, -1.5, 0.7], 1.0)
 @examples(200)
@@ -75,6 +76,7 @@ def test_no_row_contributes_more_than_its_limit_and_none_turns_its_sign(values, 
         np.testing.assert_allclose(steps * 2.0**-CONTRIBUTION_BITS, np.clip(given_values, -limit, limit), rtol=1e-9, atol=2e-6)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(*[st.floats(-50, 50)] * 3), min_size=1, max_size=10), st.floats(0.01, 10))
 @examples(200)
 def test_several_contributions_of_a_row_are_limited_together(rows, limit):

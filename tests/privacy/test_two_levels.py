@@ -113,6 +113,7 @@ def script(draws: list[Decimal], trust: float, monkeypatch) -> None:
     monkeypatch.setattr(two_levels, "sample_index_exactly", scripted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.0, 1e-9, 0.3, 2.0, 8.0])
 @pytest.mark.parametrize("trust", [0.0, 1.0], ids=["floats first", "digits alone"])
 def test_the_exact_sampler_turns_where_the_law_does(epsilon, trust, monkeypatch):

@@ -90,6 +90,7 @@ def test_a_register_from_which_the_last_release_was_taken_is_found_by_the_counte
     assert len(findings(register, files=[register.path.with_name("elsewhere.json")])) == 1
 
 
+@pytest.mark.slow
 def test_an_old_copy_refunds_nothing(register, tmp_path):
     copy = copied(register, tmp_path)
     publish(register, small_rows(), requested(0.5))

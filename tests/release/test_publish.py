@@ -78,6 +78,7 @@ def test_what_is_refused_costs_nothing_and_a_token_is_released_once(register):
     assert (len(register.releases()), register.balance("rows").left.epsilon) == (2, 0.0)
 
 
+@pytest.mark.slow
 def test_what_only_rounding_has_left_is_said_to_be_nothing(register):
     register.change_caps("rows", epsilon_cap=0.9)
     for _ in range(3):

@@ -156,6 +156,7 @@ def test_a_known_table_needs_no_word_under_its_own_data_set(register, tmp_path, 
     assert said == (door == "DuckDB")
 
 
+@pytest.mark.slow
 def test_other_rows_of_the_same_columns_and_count_are_not_asked_about(register):
     release(register, "one", FRAME, schema())
     register.change_caps("two", epsilon_cap=5, reason="a test", made_by="a test")
@@ -264,6 +265,7 @@ def test_that_few_rows_can_be_used_is_noted_of_private_rows(register):
 # --- the same on the command line
 
 
+@pytest.mark.slow
 def test_the_command_line_asks_the_same(run, tmp_path):  # noqa: F811
     FRAME.to_csv(tmp_path / "t.csv", index=False)
     FRAME.sample(frac=1, random_state=1).to_parquet(tmp_path / "t.parquet")

@@ -362,6 +362,7 @@ def test_another_number_of_rows_than_the_registers_is_refused_before_anything_is
     assert register.releases() == ()
 
 
+@pytest.mark.slow
 def test_a_release_books_and_prints_the_patients_epsilon(tmp_path):
     register = Register(tmp_path / "releases.db")
     register.declare("rows", epsilon_cap=2.0, unit="one patient", rows_per_unit=ROWS)

@@ -93,6 +93,7 @@ def valid() -> dict:
     return exportable("privatree", schema_with_stand_ins()).document
 
 
+@pytest.mark.slow
 def test_what_no_reader_could_use_is_refused(valid):
     for path, value in [
         (("format",), "dpviz-tree/2"),

@@ -86,6 +86,7 @@ def of_patients(role: DataRole):
     return replace(now, schema=schema, data=replace(now.data, schema=schema))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("agreed", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_the_page_about_a_tree_leads_with_the_patient(monkeypatch, tmp_path, agreed):
     """Also while rows simulated from the schema stand in for private ones."""

@@ -106,6 +106,7 @@ def fitted(name: str, rows: int = 3) -> dpviz.FitResult:
     return dpviz.fit(name, small_rows(schema=schema), epsilon=1.2, max_depth=1, seed=0, **more)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["pf-tree", "s-gbdt", "s-gbdt-published"])
 def test_a_document_says_the_persons_epsilon_and_means_the_same_when_it_is_read(name):
     result = fitted(name)

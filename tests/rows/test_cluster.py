@@ -103,6 +103,7 @@ FITS = {"pf-tree": {}, "a test": {"test_share": 0.1}, "diffprivlib-tree": {}, "p
 PERSONS = {"rows": (), "persons": ("who", 7)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fit", "persons"),
     [
@@ -135,6 +136,7 @@ def test_a_loss_in_any_part_of_any_pass_begins_the_fit_anew(fit: str, persons: t
         assert Parts.kept == 0
 
 
+@pytest.mark.slow
 def test_what_is_counted_after_a_loss_uses_draws_of_its_own() -> None:
     """A source of noise goes on: what it gave before is in nothing that comes out."""
     given, struck = list[int](), iter([False] * 14 + [True])
@@ -157,6 +159,7 @@ def test_what_is_counted_after_a_loss_uses_draws_of_its_own() -> None:
     assert again > len(given)
 
 
+@pytest.mark.slow
 def test_the_register_knows_rows_by_the_same_digest_whatever_is_lost_meanwhile() -> None:
     steps = count()
     with opened(table(), lambda: next(steps)) as found:
@@ -172,6 +175,7 @@ def test_the_register_knows_rows_by_the_same_digest_whatever_is_lost_meanwhile()
             assert found.identity == wanted
 
 
+@pytest.mark.slow
 def test_what_is_lost_again_and_again_is_an_error_that_quotes_nothing() -> None:
     for first in (0, 8, 12):
         steps = count()
@@ -202,6 +206,7 @@ def test_a_table_that_changed_when_rows_are_lost_is_an_error() -> None:
             document("pf-tree", found)
 
 
+@pytest.mark.slow
 def test_forests_are_counted_and_each_row_is_in_one_tree() -> None:
     """Where all trees count all rows, as in memory; else every row once, in a tree that its number was dealt."""
     rows = table()

@@ -97,6 +97,7 @@ LEARNERS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_rows", [0, 1, 700])
 @pytest.mark.parametrize("kind", KINDS)
 def test_pieces_are_the_whole_to_the_last_bit(kind, n_rows, tmp_path):
@@ -124,6 +125,7 @@ def test_pieces_are_the_whole_to_the_last_bit(kind, n_rows, tmp_path):
     assert n_rows < 700 or 0.5 < shares[-1] <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("decimal", "said"), [(None, None), (".", [1.234, 1234, 1.5, 1234.5, 17]), (",", [1234, 1.234, 1.5, 1234.5, 17])]
 )
@@ -227,6 +229,7 @@ def test_a_stop_ends_reading_binning_and_counting_and_leaves_nothing(tmp_path, m
         assert open_in(folder) == 0
 
 
+@pytest.mark.slow
 @linux
 @pytest.mark.parametrize("kind", ["parquet", pytest.param("feather", marks=pytest.mark.verify)])
 def test_a_worker_killed_in_any_pass_is_an_error_that_leaves_nothing_and_the_next_pass_is_whole(kind, tmp_path, monkeypatch):

@@ -41,6 +41,7 @@ SELECTED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("source", "name", "times"), SELECTED)
 def test_selection_follows_its_distribution_and_no_other(source, name, times):
     mechanism, noise = SELECTIONS[name], SOURCES[source]()
@@ -69,6 +70,7 @@ def test_weights_shift_the_choice():
     assert not fits(draws, ExponentialMechanism(0.4, COUNT).probabilities(UTILITIES))
 
 
+@pytest.mark.slow
 def test_permute_and_flip_among_thousands_follows_its_distribution_and_no_other():
     utilities, rng = np.repeat([0, 4, 8, 10], [1500, 400, 95, 5]), np.random.default_rng(5)
     draws = [PermuteAndFlip(0.8, COUNT).sample(utilities, rng) for _ in range(8000)]
@@ -139,6 +141,7 @@ def _draws(distribution, seed):
     return np.random.default_rng(seed).choice(len(distribution), size=4000, p=distribution)
 
 
+@pytest.mark.slow
 def test_p_values_of_right_draws_are_uniform_and_wrong_ones_do_not_fit():
     values = np.array([p_value(_draws(LAW, seed), LAW) for seed in range(400)])
     assert 0.4 < values.mean() < 0.6

@@ -183,6 +183,7 @@ def _without_one(longer: tuple[list[Any], int], shorter: tuple[list[Any], int]) 
     return any(values[:place] + values[place + 1 :] == shorter[0] for place in range(len(values))) and dropped == shorter[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_an_odd_cell_changes_no_other_row(kind: str) -> None:
     column = COLUMNS[kind]
@@ -198,6 +199,7 @@ def test_an_odd_cell_changes_no_other_row(kind: str) -> None:
     assert len(tried) >= 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [kind for kind in COLUMNS if kind not in ("texts",)])
 def test_an_odd_person_is_one_more_and_changes_no_other(kind: str) -> None:
     column = COLUMNS[kind]

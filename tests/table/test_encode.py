@@ -112,6 +112,7 @@ FORMS = {
 }
 
 
+@pytest.mark.slow
 @examples(400)
 @given(st.data())
 def test_every_cell_becomes_what_the_rules_say_and_every_row_is_counted_once(data):
@@ -240,6 +241,7 @@ def test_a_typed_number_is_read_as_it_is_written_anywhere_and_refused_where_it_m
             number_in(text)
 
 
+@pytest.mark.slow
 @examples(500)
 @given(st.text("0123456789.,-' e_", max_size=9))
 def test_a_text_is_one_number_under_every_mark_that_reads_it_or_refused(text):

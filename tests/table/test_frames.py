@@ -114,6 +114,7 @@ def expected(every) -> dpviz.FitResult:
     return dpviz.fit("pf-tree", every["encoded"], epsilon=2, seed=5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", NAMES)
 def test_the_same_rows_in_any_form_give_the_same_document_answers_and_proposal(form, every, expected):
     schema = None if form == "encoded" else SCHEMA
@@ -132,6 +133,7 @@ def test_the_same_rows_in_any_form_give_the_same_document_answers_and_proposal(f
     assert dpviz.fit("pf-tree", every[form], schema=schema, epsilon=2, seed=5).to_json() == expected.to_json()
 
 
+@pytest.mark.slow
 def test_a_sweep_takes_a_frame_and_encoded_rows_alone_need_no_schema_and_take_no_other(every):
     asked = {"epsilon": [1.0], "folds": 2, "repeats": 1}
     found = dpviz.sweep(["pf-tree"], every["Polars"], schema=SCHEMA, **asked)

@@ -65,6 +65,7 @@ def test_a_person_more_or_less_changes_at_most_that_many_rows_all_of_that_person
         assert is_without(without, with_person, most), (rows, most)
 
 
+@pytest.mark.slow
 def test_a_row_more_of_a_person_changes_rows_of_that_person_alone(monkeypatch):
     rng = generator(2)
     for _ in range(200):
@@ -263,6 +264,7 @@ def encoded_by(pair: tuple[Any, Any], form: str) -> dpviz.EncodedDataset:
     return dpviz.encode(of_two(pair, form), SCHEMA, person="who", rows_per_person=1)
 
 
+@pytest.mark.slow
 def test_spellings_that_look_like_one_person_are_refused_and_not_quoted():
     """In the same words whatever the cells are."""
     said = set()
@@ -274,6 +276,7 @@ def test_spellings_that_look_like_one_person_are_refused_and_not_quoted():
     assert len(said) == 1
 
 
+@pytest.mark.slow
 def test_different_persons_are_different_and_one_is_one_whatever_the_type_of_a_cell():
     for pair in APART:
         assert {form: encoded_by(pair, form).n_rows for form in forms_of(pair)} == dict.fromkeys(forms_of(pair), 3)

@@ -206,6 +206,7 @@ WAYS_TO_WRITE += ("-0", "-0.0", "2.50", "2.5", "1,5", "1.5", "é", "e\u0301", "a
 WAYS_TO_WRITE += ("2024-03-01 00:00:00", "?", "", "1e308", "-1e308")
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(WAYS_TO_WRITE), min_size=1, max_size=25), st.sampled_from("xy"), st.randoms())
 def test_a_proposal_encodes_every_cell_of_its_table_in_any_order_of_rows_or_says_why_not(cells, goal, random):
     """However the same number, name or truth value is written beside others."""
@@ -361,6 +362,7 @@ def test_numbers_and_texts_that_mean_days_or_somebody_are_pointed_at_and_amounts
             assert [note.startswith(f"{name!r}: ") for note in said] == [True] * bool(word), (kind, said)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(st.integers(18, 90), st.floats(1, 1e4)), min_size=12, max_size=40, unique_by=lambda row: row[0]),
     st.sampled_from(["nothing", "a mean", "its sum", "its sum without codes", "a code"]),

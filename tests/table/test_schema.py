@@ -150,6 +150,7 @@ def test_the_narrowest_range_that_is_taken_can_be_trained_on(width):
 texts = st.text(st.characters(codec="utf-8"), min_size=1).filter(str.strip)
 
 
+@pytest.mark.slow
 @given(schemas(texts, st.floats(-1e300, 1e300), all_declared=False))
 def test_a_schema_survives_json(schema):
     back = schema_from_json(schema.to_json())

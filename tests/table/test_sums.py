@@ -160,6 +160,7 @@ def test_a_table_that_is_read_in_pieces_is_told_as_one_in_memory(tmp_path):
         assert (found.n_rows, {one.name: (one.text, one.is_wide) for one in found.columns}) == told(GAPS, schema())
 
 
+@pytest.mark.slow
 def test_many_random_tables_share_no_sum():
     """By their sums the register knows tables of sources."""
     schema, found = Schema((NumericFeature("x", -9, 9),), NumericTarget("y", 0, 1)), list[str]()

@@ -57,6 +57,7 @@ def test_counts_of_a_root_are_those_of_its_rows(make):
         np.testing.assert_array_equal(found[:, first].T, counts.left_counts(rules, data, rows))
 
 
+@pytest.mark.slow
 @given(
     seed=st.integers(0, 10**6),
     n_rows=st.integers(0, 40),

@@ -96,6 +96,7 @@ def changes(score: TreeScore, n_classes: int) -> np.ndarray:
     return np.array(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_classes", "weights"), [(2, WEIGHTS[0]), (3, WEIGHTS[2])])
 @pytest.mark.parametrize(("correct", "repeats"), SCORES)
 def test_one_row_changes_all_trees_within_the_width(n_classes, weights, correct, repeats):

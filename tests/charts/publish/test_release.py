@@ -132,6 +132,7 @@ def test_a_file_as_released_is_matched_and_says_what_it_costs_a_patient(released
     assert told["person"]["unit"] == "one patient"
 
 
+@pytest.mark.slow
 def test_whatever_is_changed_is_another_file_or_does_not_add_up(released):
     book, content = released
     document = json.loads(content)

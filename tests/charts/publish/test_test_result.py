@@ -66,6 +66,7 @@ TABLE = (Leaf(0, (60, 20)), Leaf(0, (30, 0)), Leaf(1, (10, 30)), Leaf(1, (20, 50
 BY_GROUP = ClassReport(GROUPED, 0.1, 1e6, TABLE, None, "g")
 
 
+@pytest.mark.slow
 def test_every_group_has_its_error_and_what_it_finds_with_intervals_in_the_report_too():
     rows = group_rows(BY_GROUP)
     assert_golden("publish-groups", [*rows, *group_sentences(BY_GROUP)])

@@ -105,6 +105,7 @@ def gaussian_guesses(mu, draws, seed):
     return included, rng.normal(np.where(included, mu / 2, -mu / 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mu", "draws", "rows"), [(0.1, 1000, 1), (0.5, 1000, 1), (1.5, 300, 1), (0.3, 7, 1), (0.02, 500, 50)])
 def test_the_bound_of_gaussian_noise_is_above_the_truth_in_one_of_twenty_and_no_rarer(mu, draws, rows):
     """From limits that were chosen on other draws, too; in 400 repetitions. So many equal rows move it so many times as far."""
@@ -130,6 +131,7 @@ def test_a_bound_of_gaussian_noise_is_where_it_allows_so_many_right_guesses():
     assert math.isfinite(gaussian_bound(1.0, 1e-6))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mu", [0.2, 0.6])
 def test_a_perfect_attack_shows_what_exact_noise_and_randomised_response_do_as_often_as_not(mu):
     draws, right, delta = 4000, float(norm.cdf(mu / 2)), 5e-8
@@ -148,6 +150,7 @@ def test_a_perfect_attack_shows_what_exact_noise_and_randomised_response_do_as_o
 # --- what is proved is nearly shown, and what is broken is found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("learner", "epsilon", "draws", "share", "params"),
     [
@@ -182,6 +185,7 @@ def test_attacks_show_most_of_what_is_proved_and_no_more(learner, epsilon, draws
         assert found.unconditional == found.any_noise <= found.composed
 
 
+@pytest.mark.slow
 def test_noise_that_does_not_keep_its_law_is_found_out_though_no_tail_of_it_is_seen(monkeypatch):
     """Half of the noise is drawn; the law, the ledger and the claim know nothing of it. Of Gaussian noise a third."""
 
@@ -353,6 +357,7 @@ def test_a_replay_adds_up_how_much_likelier_the_same_outcomes_are_on_the_other_t
         Replay(source.steps).draw(RandomAssignment((0.5,)), 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("learner", "params", "pair", "draws"),
     [
@@ -405,6 +410,7 @@ def test_canaries_among_others_unlike_them_in_the_target_alone_tell_of_their_mu_
     assert [alone.n_rows for (alone, _), _ in _groups(unknown)] == [0, 100], "which it does is not known"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
 def test_beside_settled_labels_one_row_moves_a_choice_by_all_of_epsilon(epsilon):
     for params in ({}, {"leaves": "labels"}):
@@ -477,6 +483,7 @@ def follows_noise(data, plan, params, source):
     return FitOutput(get_learner("majority").fit(data, plan, params, source).model, Sequential((first.event, second.event)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("learner", "pair"),
     [

@@ -94,6 +94,7 @@ def counted_alone(share, epsilon=None):
     return replace(PF_TREE, plan=plan)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("universe", "spec", "epsilon"),
     [

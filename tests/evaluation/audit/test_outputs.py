@@ -64,6 +64,7 @@ def test_a_bound_on_a_chosen_event_is_above_the_truth_at_most_as_often_as_stated
         assert is_wrong_more_often((bounds > epsilon * 2 / 3).sum(), 300)
 
 
+@pytest.mark.slow
 def test_a_false_claim_is_refuted_delta_lowers_a_bound_and_either_table_may_be_the_likelier():
     found = audit_outputs(*responses(1.0, 20_000, 1), claimed=0.8)
     assert 0.85 < found.bound <= 1.0

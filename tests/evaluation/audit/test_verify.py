@@ -53,6 +53,7 @@ def title(place):
 # --- exact
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("universe", "epsilon"),
     [
@@ -115,6 +116,7 @@ def test_pf_tree_holds_on_every_default_universe(universe, epsilon):
     assert found.composed <= found.claimed == epsilon
 
 
+@pytest.mark.slow
 def test_no_privacy_is_no_claim_what_reads_nothing_loses_nothing_and_a_claim_below_the_ledger_is_violated():
     found = verify("cart", universes=(SMALL,))
     assert (found.verdict, found.log_ratio, found.claimed) == ("none", math.inf, math.inf)
@@ -130,6 +132,7 @@ def test_no_privacy_is_no_claim_what_reads_nothing_loses_nothing_and_a_claim_bel
 # --- bugs planted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("broken", "place", "least", "most"),
     [

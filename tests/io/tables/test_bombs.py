@@ -274,6 +274,7 @@ def test_a_small_file_takes_no_more_memory_than_the_limit_allows(name: str, tmp_
     assert set(outcomes) <= ({expected} if is_workbook else {"read", "too-many-bytes", "too-many-rows"})
 
 
+@pytest.mark.slow
 def test_shared_texts_are_charged_before_they_are_read() -> None:
     with pytest.raises(TableError) as refused:
         read_table(of_workbook(texts=b"<si/>" * 100_000), max_bytes=1_000_000)

@@ -130,6 +130,7 @@ def test_lines_without_quotes_are_cut_as_a_csv_reader_cuts_them(lines):
             assert rows == [list(map(str.strip, row)) for row in cells_of(lines, ",")]
 
 
+@pytest.mark.slow
 def test_numbers_are_kept_small_are_not_copied_within_their_range_and_are_classes_by_their_shortest_text():
     assert columns_of(["1, 2\r\n", "3,\n"], ",", 2) == [["1", "3"], [" 2", ""]]
     columns = {

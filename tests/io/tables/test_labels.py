@@ -45,6 +45,7 @@ def column(file: Path, feature: NumericFeature | CategoricalFeature, target: Cla
     return dpviz.encode(file, Schema((feature,), target)).columns[0].tolist()
 
 
+@pytest.mark.slow
 def test_a_labelled_cell_is_its_number_and_its_label(file: Path) -> None:
     assert column(file, NumericFeature("age", 0, 120)) == [17, 40, 85, 0, 62, 31, 55]
     assert column(file, NumericFeature("age", 0, 120, missing_codes=("85 or older", "0"))) == [17, 40, 62, 31, 55]

@@ -74,6 +74,7 @@ def said_about(content: bytes) -> str:
 # --- any kind
 
 
+@pytest.mark.slow
 def test_paths_bytes_files_and_packed_ones_read_alike(tmp_path):
     for kind in WRITERS:
         path = tmp_path / f"table.{kind}"
@@ -89,6 +90,7 @@ def test_paths_bytes_files_and_packed_ones_read_alike(tmp_path):
         assert kind == "csv" or problem(content[: len(content) * 2 // 3]).code in {"damaged", "gzip"}
 
 
+@pytest.mark.slow
 def test_limits_are_inclusive_and_named(tmp_path):
     for kind in WRITERS:
         content = WRITERS[kind](drawn_rows(1, 9), tmp_path)
@@ -98,6 +100,7 @@ def test_limits_are_inclusive_and_named(tmp_path):
         assert problem(content, max_bytes=len(content) - 1).code == "too-many-bytes"
 
 
+@pytest.mark.slow
 def test_names_may_be_given_where_a_file_has_none_and_its_first_bytes_then_decide_nothing(tmp_path):
     for name, content in {"t.tsv": b"1\t2\n", "t.csv.gz": gzip.compress(b"1,2\n"), "t.xlsx": workbook([1, 2])}.items():
         path = tmp_path / name
@@ -161,6 +164,7 @@ def test_unpacking_stops_at_the_limit():
 # --- workbooks
 
 
+@pytest.mark.slow
 def test_a_workbook_becomes_text_cell_by_cell_and_row_by_row():
     when = dt.datetime(2020, 1, 2, 3, 4, 5)
     table = read_table(
@@ -194,6 +198,7 @@ def saved(book) -> bytes:
     return file.getvalue()
 
 
+@pytest.mark.slow
 def test_a_sheet_is_asked_for_where_several_can_be_seen():
     content = workbook(["a", "b"], [1, 2], other=[["a", "b"], [3, 4]])
     assert problem(content).code == "several-sheets"
@@ -209,6 +214,7 @@ def test_a_sheet_is_asked_for_where_several_can_be_seen():
         assert (table.names, cells(table)) == (("a", "b", "a (2)"), [["1", "2", "3"]])
 
 
+@pytest.mark.slow
 def test_a_sheet_without_a_header_is_refused_without_a_quotation():
     for rows, code in [
         ([], "empty"),
@@ -222,6 +228,7 @@ def test_a_sheet_without_a_header_is_refused_without_a_quotation():
         assert not {"secret", "12345"} & set(str(error).split())
 
 
+@pytest.mark.slow
 def test_of_merged_cells_the_first_has_the_value_and_a_cell_far_away_costs_no_memory():
     book = openpyxl.load_workbook(io.BytesIO(workbook(["a", "b"], [1, 2], [3, 4], *[[5, 6]] * 2_500)))
     book.active.merge_cells("A2:A3")
@@ -241,6 +248,7 @@ def test_of_merged_cells_the_first_has_the_value_and_a_cell_far_away_costs_no_me
     assert peak < 20_000_000
 
 
+@pytest.mark.slow
 def test_dates_beyond_the_calendar_spoil_their_own_cell():
     book = openpyxl.load_workbook(io.BytesIO(workbook(["a", "b"], [1e12, 1], [2, 2])))
     book.active["A2"].number_format = "yyyy-mm-dd"
@@ -252,6 +260,7 @@ def test_dates_beyond_the_calendar_spoil_their_own_cell():
 # --- files with types
 
 
+@pytest.mark.slow
 def test_labels_of_stata_spss_and_parquet_are_read_where_a_row_has_them(tmp_path):
     column = pa.DictionaryArray.from_arrays(pa.array([2, 0, None]), pa.array(["a", "b", "c"]))
     assert read_table(parquet_of(x=column, y=pa.array([1, 2, 3]))).column("x").distinct_texts == ("c", "a")
@@ -263,6 +272,7 @@ def test_labels_of_stata_spss_and_parquet_are_read_where_a_row_has_them(tmp_path
     assert [row[0] for row in cells(read_table(tmp_path / "a.dta"))] == ["ja", "nein", "3", "k.A."]
 
 
+@pytest.mark.slow
 def test_stata_files_of_every_version_and_texts_of_any_length_of_spss_are_read(tmp_path):
     frame = pd.DataFrame({"s": ["é", "", "z"], "f": [0.1, 2, None], "d": pd.to_datetime(["2020-01-02", None, "1950-01-01"])})
     for version in [114, 117, 118, 119]:
@@ -293,6 +303,7 @@ def test_periods_of_stata_are_their_first_day_as_in_pandas(tmp_path):
     assert read.column("ty").cells()[:3] == [0, -1, -53]
 
 
+@pytest.mark.slow
 def test_what_ends_a_reader_of_spss_files_is_refused_in_words(tmp_path):
     for place, value in [(308, 4), (311, 1), (322, 1), (326, 1), (400, 6), (400, 0), (403, 0x80)]:
         raw = bytearray(WRITERS["sav"](drawn_rows(1, 8), tmp_path))
@@ -303,6 +314,7 @@ def test_what_ends_a_reader_of_spss_files_is_refused_in_words(tmp_path):
         assert error.value.code in ("crashed", "damaged")
 
 
+@pytest.mark.slow
 def test_no_problem_quotes_a_cell(tmp_path):
     secret = [(7, 0.5, "secret", None, "no")] * 3
     for kind, write in WRITERS.items():
@@ -394,6 +406,7 @@ COMPUTED = {
 }
 
 
+@pytest.mark.slow
 def test_a_formula_is_what_it_last_computed_and_doubted_where_it_never_was():
     for cell in (*FORMULAS, *COMPUTED):
         table = read_table(uncomputed(cell))

@@ -61,6 +61,7 @@ def test_pf_forest_is_as_private_as_it_claims_and_hardly_more(trees, universe, e
     assert result.log_ratio == pytest.approx(epsilon)
 
 
+@pytest.mark.slow
 def test_smooth_forest_holds_with_the_global_sensitivity_and_fails_at_a_gap_of_one() -> None:
     universe = Universe((2,), depth=1, max_rows=4)
     smooth, plain = (

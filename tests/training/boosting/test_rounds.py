@@ -74,6 +74,7 @@ def test_without_noise_a_round_is_the_textbook_step_or_newton_s():
     np.testing.assert_allclose(model.scores(data), 1 + value[cells], atol=2e-3)
 
 
+@pytest.mark.slow
 @given(
     st.floats(0.001, 0.999),
     st.floats(0.01, 2.0),
@@ -199,6 +200,7 @@ def test_full_gradients_last_for_the_regular_rounds_and_small_ones_longer(sampli
     assert taken[2] == 200
 
 
+@pytest.mark.slow
 def test_charges_are_rounded_up_grow_with_size_and_end_for_good():
     for sampling in (0.1, 1.0):
         kept = terms(sampling)

@@ -253,6 +253,7 @@ def test_a_threshold_follows_the_distribution_over_the_whole_range():
     assert chisquare(counts, wrong / wrong.sum() * 3000).pvalue < 1e-4
 
 
+@pytest.mark.slow
 def test_a_category_against_the_rest_follows_the_distribution():
     codes, gradients = np.array([0, 1, 1, 2], dtype=np.uint8), np.array([0.2, 1.0, 1.0, -0.5])
     epsilon, n, drawn = 6.0, 1500, []

@@ -142,6 +142,7 @@ def test_intervals_of_a_fit_hold_the_truth_everywhere(kind):
     require_cover(kind, ALL, tries=25, n_cells=8 * 8 * len(ALL))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "learner", ["cart", "dp-mean", *(pytest.param(name, marks=pytest.mark.slow) for name in ("s-gbdt", "pf-forest"))]
 )

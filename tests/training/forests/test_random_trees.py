@@ -115,6 +115,7 @@ def test_hashed_trees_divide_rows_as_drawn_trees_do(n_trees: int) -> None:
     assert np.std(drawn) == pytest.approx(np.std(hashed), rel=0.1)
 
 
+@pytest.mark.slow
 def test_a_row_reaches_its_leaf_whichever_rows_fall_with_it() -> None:
     """A hashed split is a function of its node: rows of other trees, of other kinds of features, change nothing."""
     for kind in ("numbers", "categories", "mixed"):
