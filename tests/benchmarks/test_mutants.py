@@ -16,7 +16,6 @@ PARTS = 16
 forks = pytest.mark.skipif(sys.platform == "win32", reason="children are forked")
 
 
-@pytest.mark.slow
 def test_every_text_occurs_once_and_its_tests_are_there() -> None:
     mutants = table()
     for mutant in mutants:
