@@ -116,7 +116,7 @@ def _columns_by_place(names: tuple[str, ...]) -> Iterator[None]:
 
         def show(message: Any, *args: Any, **more: Any) -> None:
             if isinstance(message, ReadingWarning):
-                console.note(_of_place(message.doubt, names))
+                console.note(_by_place(message.doubt, names))
             else:
                 shown(message, *args, **more)
 
@@ -124,11 +124,9 @@ def _columns_by_place(names: tuple[str, ...]) -> Iterator[None]:
         yield
 
 
-def _of_place(doubt: str, names: tuple[str, ...]) -> str:
-    for number, name in enumerate(names, 1):
-        for said in (repr(name[:60]), f"{name!r:.80}"):
-            if doubt.startswith(f"{said}: "):
-                return Doubt(f"column {number}{doubt[len(said) :]}", getattr(doubt, "help", ""))
+def _by_place(doubt: str, names: tuple[str, ...]) -> str:
+    if isinstance(doubt, Doubt) and doubt.column in names:
+        return Doubt(f"column {names.index(doubt.column) + 1}: {doubt.finding}", doubt.help)
     return doubt
 
 

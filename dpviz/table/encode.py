@@ -125,9 +125,8 @@ def warn_of_marks(table: RawTable, columns: Sequence[Feature | Target]) -> None:
             read = {getattr(declared, end) for end in ("low", "high") if end in declared.read_from_data}
             if read.intersection(parse_numbers(declared.missing_codes).tolist()):
                 what = "The range was read from cells that are declared as missing codes: declare low and high without them."
-                warn_of([Doubt(what).about(repr(declared.name[:60]))], stacklevel=5)
-            notes = (note for note in decimal_notes(table.column(declared.name)) if isinstance(note, Doubt))
-            warn_of((note.about(repr(declared.name[:60])) for note in notes), stacklevel=5)
+                warn_of([Doubt(what, column=declared.name)], stacklevel=5)
+            warn_of((note.about(declared.name) for note in decimal_notes(table.column(declared.name))), stacklevel=5)
 
 
 #: What is wrong with cells, and what helps.

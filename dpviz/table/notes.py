@@ -62,23 +62,28 @@ _HELP = {
 
 
 class Note(str):
-    """What a reader noticed. `help` is what kind of help there is; `example` may quote cells."""
+    """What a reader noticed. `help` is what kind of help there is; `example` may quote cells.
 
+    A note about a column begins with its name; `finding` is what follows.
+    """
+
+    finding: str
     help: str
     example: str
+    column: str
 
-    def __new__(cls, text: str, help: str = "", example: str = "") -> Self:
-        """`text` is one sentence or more."""
-        made = super().__new__(cls, text)
-        made.help, made.example = help, example
+    def __new__(cls, finding: str, help: str = "", example: str = "", column: str = "") -> Self:
+        """`finding` is one sentence or more."""
+        made = super().__new__(cls, f"{column[:60]!r}: {finding}" if column else finding)
+        made.finding, made.help, made.example, made.column = finding, help, example, column
         return made
 
     def about(self, column: str) -> Self:
         """The same of a column."""
-        return type(self)(f"{column}: {self}", self.help, self.example)
+        return type(self)(self.finding, self.help, self.example, column)
 
-    def __getnewargs__(self) -> tuple[str, str, str]:  # type: ignore[override]
-        return str(self), self.help, self.example
+    def __getnewargs__(self) -> tuple[str, str, str, str]:  # type: ignore[override]
+        return self.finding, self.help, self.example, self.column
 
 
 class Doubt(Note):
@@ -88,7 +93,6 @@ class Doubt(Note):
 class Unread(Doubt):
     """How many cells of a column cannot be read as it is declared, by kind of text, and the row of the first; never a cell."""
 
-    column: str
     kinds: Counter[str]
     words: tuple[str, str]
     first: int
@@ -97,9 +101,9 @@ class Unread(Doubt):
         """`words`: what such cells are, and what helps. `first`: place among all records, from 1; 0 where it is not known."""
         count, (what, remedy) = sum(kinds.values()), words
         where = f", first in row {first:,}" if first else ""
-        text = f"{column!r:.80}: {count:,} cell{'s'[: count != 1]} {what}{where}: {_listed(kinds)}. {remedy}"
-        made = super().__new__(cls, text, _help_of(kinds))
-        made.column, made.kinds, made.words, made.first = column, Counter(kinds), words, first
+        finding = f"{count:,} cell{'s'[: count != 1]} {what}{where}: {_listed(kinds)}. {remedy}"
+        made = super().__new__(cls, finding, _help_of(kinds), column=column)
+        made.kinds, made.words, made.first = Counter(kinds), words, first
         return made
 
     def is_of_same_column(self, other: str) -> bool:
