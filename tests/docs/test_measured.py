@@ -17,6 +17,7 @@ from tests.support.paths import ROOT
 
 LOSSES = (ROOT / "docs" / "how-to" / "choose-epsilon.md").read_text(encoding="utf-8")
 WHY = (ROOT / "docs" / "explanation" / "why-private-can-beat-ordinary.md").read_text(encoding="utf-8")
+VERDICTS = " ".join((ROOT / "docs" / "explanation" / "verdicts.md").read_text(encoding="utf-8").split())
 #: Of the tables in lookahead.csv, which trains on four fifths of them.
 ROWS = {
     "adult": 45_222,
@@ -133,20 +134,45 @@ def test_the_forest_is_ahead_as_often_as_the_stored_page_says():
 
 
 def test_what_was_searched_and_audited_is_counted():
-    page = " ".join((ROOT / "docs" / "explanation" / "verdicts.md").read_text(encoding="utf-8").split())
     facts = json.loads((ROOT / "data" / "benchmarks" / "verdicts.json").read_text(encoding="utf-8"))["facts"]
     places = [(fact["learner"], place) for fact in facts for place in fact["places"] or ()]
     rows = [int(number) for _, place in places for number in re.findall(r"up to (\d+) rows", place["where"])]
     universes = [place for _, place in places if "up to" in place["where"]]
     tables, pairs = ([place[key] for place in universes] for key in ("n_sets", "n_pairs"))
     listed = f"{min(tables)} to {max(tables):,} tables and {min(pairs)} to {max(pairs):,} pairs, of up to {max(rows)} records"
-    assert listed in page
+    assert listed in VERDICTS
     assert len({place["where"] for learner, place in places if learner == "pf-tree"}) == 8
-    assert "for PF-tree eight universes" in page
+    assert "for PF-tree eight universes" in VERDICTS
     claims = [fact for fact in facts if fact["attacked"] and fact["claim"]["epsilon"] != "infinity"]
-    assert f"audits {len(claims)} claims at ε = 0.1, 1 and 3" in page
+    assert f"audits {len(claims)} claims at ε = 0.1, 1 and 3" in VERDICTS
     assert {fact["epsilon"] for fact in claims} == {0.1, 1.0, 3.0}
-    assert f"up to {0.05 * len(claims):.1f} bounds beyond them would be expected" in page
+    assert f"up to {0.05 * len(claims):.1f} bounds beyond them would be expected" in VERDICTS
+
+
+def test_what_audits_show_is_what_the_stored_run_says():
+    attacks = {
+        (fact["learner"], fact["epsilon"]): fact["attacked"]
+        for fact in json.loads((ROOT / "data" / "benchmarks" / "verdicts.json").read_text(encoding="utf-8"))["facts"]
+        if not fact["params"]
+    }
+    boosted = [attacks["s-gbdt", epsilon] for epsilon in (0.1, 1.0, 3.0)]
+    shown, perfect = ([f"{attack[name]:.3g}".removeprefix("0") for attack in boosted] for name in ("bound", "perfect"))
+    for first, second, third in (shown, perfect):
+        assert f"{first}, {second} and {third}" in VERDICTS
+    assert {attack["n_done"] for attack in boosted} == {1000}
+    tree = attacks["pf-tree", 0.1]
+    one_canary = f"{tree['bound']:.4f}".removeprefix("0")
+    assert f"in the stored run one shows {one_canary} in {tree['n_done']:,}" in VERDICTS
+    assert f"the stored one has {attacks['s-gbdt-published', 0.1]['n_done']} draws" in VERDICTS
+
+
+@pytest.mark.verify
+def test_what_ten_canaries_show_is_what_the_command_of_the_page_finds():
+    command = 'dpviz.audit("pf-tree", epsilon=0.1, seed=20260101)'
+    found = dpviz.audit("pf-tree", epsilon=0.1, seed=20260101)
+    shown = f"{found.bound:.4f}".removeprefix("0")
+    assert found.rows == 10
+    assert f"ten canaries show {shown} in {found.n_done:,} runs, `{command}`" in VERDICTS
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/explanation/guarantee.md"])
