@@ -128,7 +128,7 @@ def look_at_columns() -> None:
         "column": st.column_config.TextColumn("Column", pinned=True, width="medium"),
         "cells": st.column_config.BarChartColumn("Cells", help=bars, y_min=0),
         "values": st.column_config.TextColumn("Values", width="large", help=ends),
-        "missing": st.column_config.NumberColumn("Missing", format="%.1f %%", width="small"),
+        "missing": st.column_config.NumberColumn("Missing", format="%.1f%%", width="small"),
     }
     rows = [{**row, "column": in_list(row["column"]), "values": in_list(row["values"])} for row in overview(looks)]
     alt = "One row per column: its cells as bars, its values, the share of missing cells."

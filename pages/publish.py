@@ -225,7 +225,7 @@ def released_file(record: ReleaseRecord, unit: Unit) -> None:
     report = result.test_report
     if report is not None:
         better = is_better_than_always(report)
-        worth = capital(accuracy_sentence(report)).replace("epsilon", "ε")
+        worth = capital(accuracy_sentence(report))
         said = f"**{escape_markdown(worth)}.** {escape_markdown(majority_comparison(report))}"
         (st.success if better else st.warning)(said, icon=":material/check:" if better else ":material/trending_flat:")
     model_screen(result, f"The released tree of {result.schema.target.name}", key="released-tree")

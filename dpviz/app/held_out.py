@@ -86,7 +86,7 @@ def private_test(report: TestReport, unit: Unit) -> None:
     st.markdown("\n".join(f"- {escape_markdown(line)}" for line in result_sentences(report, unit)))
     if rows := group_rows(report):
         rows_table(rows, "Error and found share per group, each with its 95% interval.")
-        st.caption(WIDE.replace("epsilon", "ε"))
+        st.caption(WIDE)
 
 
 # --- the line above the tree on screen, and every measure

@@ -94,7 +94,7 @@ def role_badge(role: DataRole) -> None:
 def source_badge(source: Provenance) -> None:
     """Badge of a value: declared, or read from the data and therefore outside any epsilon."""
     if source is Provenance.READ:
-        st.badge(source.value, color="orange", icon=":material/visibility:", help="No epsilon covers this value.")
+        st.badge(source.value, color="orange", icon=":material/visibility:", help="No ε covers this value.")
     else:
         st.badge(source.value, color="gray", icon=":material/edit:", help="Somebody who knows it gave this value.")
 

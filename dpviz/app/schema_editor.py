@@ -77,7 +77,7 @@ def _ask_fill_in(work: Prepared) -> None:
         st.info(prose("private", "nothing filled in"), icon=":material/lock:")
         return
     clicked = st.button("Fill in from the data", icon=":material/visibility:", disabled=work.table is None)
-    st.caption("Fills what is empty. Such values are marked: no epsilon covers them.")
+    st.caption("Fills what is empty. Such values are marked: no ε covers them.")
     if clicked:
         try:
             fill_in(work)
@@ -114,7 +114,7 @@ _LISTED = "Categories, or classes of the column to predict, between semicolons: 
 _CONFIG: Mapping[str, Any] = {
     "name": _text("Column", pinned=True, width="medium"),
     "use": _choice("Use as", options=list(_USES), help="Number, date, categories, or not at all."),
-    "source": _text("Source", width=110, help="Declared by you, or read from the data: then no epsilon covers it."),
+    "source": _text("Source", width=110, help="Declared by you, or read from the data: then no ε covers it."),
     "low": _text("Low", width="small", help="Smaller values count as this one. Write 220.5 or 220,5."),
     "high": _text("High", width="small", help="Greater values count as this one."),
     "categories": _text("Categories", width="medium", help=_LISTED),

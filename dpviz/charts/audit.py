@@ -149,15 +149,19 @@ def attack_source(attack: LowerBound) -> str:
     tries = f"{attack.hits[1]:,} of {sum(attack.hits):,} guesses right, {attack.n_done:,} draws"
     tries += f", {attack.rows:,} equal rows in or out together" if attack.rows > 1 else ""
     any_noise = "" if attack.any_noise is None else f" Whatever the noise: ε {at_least_text(attack.any_noise)}."
-    return f"{number_text(attack.claimed)} is claimed and {number_text(attack.perfect)} could be shown ({tries}).{any_noise}"
+    return f"{number_text(attack.claimed)} is claimed and {_rounded_down(attack.perfect)} could be shown ({tries}).{any_noise}"
 
 
 def at_least_text(bound: float) -> str:
     """A lower bound, rounded down: "≥ 0.999"; infinite: "∞"."""
+    return f"≥ {_rounded_down(bound)}" if 0 <= bound < math.inf else number_text(bound)
+
+
+def _rounded_down(bound: float) -> str:
     if math.isinf(bound) or bound <= 0:
-        return number_text(bound) if bound else "≥ 0"
+        return number_text(bound)
     unit = 10.0 ** (math.floor(math.log10(bound)) - 2)
-    return f"≥ {number_text(math.floor(bound / unit * (1 + SLACK)) * unit)}"
+    return number_text(math.floor(bound / unit * (1 + SLACK)) * unit)
 
 
 def times_text(epsilon: float) -> str:
@@ -259,7 +263,7 @@ def audit_chart(lines: Sequence[AuditLine], *, epsilon: float, selected: str) ->
         about = {
             "y": [y for _, y, _ in inside],
             "customdata": [item.key for item, *_ in inside],
-            "hovertext": [f"{words}: {number_text(values[item.key][sign])}" for item, *_ in inside],
+            "hovertext": [f"{words}: {_value_text(sign, values[item.key][sign])}" for item, *_ in inside],
             "hoverinfo": "text",
             "name": words,
             "unselected": {"marker": {"opacity": 1}},
@@ -279,7 +283,7 @@ def audit_chart(lines: Sequence[AuditLine], *, epsilon: float, selected: str) ->
             sign: values[item.key][sign] for sign in ("composed", "searched", "attacked") if values[item.key].get(sign, 0.0) > end
         }
         if far:
-            beyond.append((y, " ".join(f"{_SYMBOLS[sign][3]}{number_text(value)}" for sign, value in far.items())))
+            beyond.append((y, " ".join(f"{_SYMBOLS[sign][3]}{_value_text(sign, value)}" for sign, value in far.items())))
     texts = {"text": [text for _, text in beyond], "textposition": "middle right", "cliponaxis": False}
     figure.add_scatter(x=[end] * len(beyond), y=[y for y, _ in beyond], mode="text", **SILENT, **texts)
     for name, y, count in groups:
@@ -333,6 +337,11 @@ def _epsilons(item: AuditLine) -> dict[str, float]:
     return {sign: value for sign, value in values.items() if value is not None}
 
 
+def _value_text(sign: str, epsilon: float) -> str:
+    """As in the table: what was found at least is rounded down."""
+    return _rounded_down(epsilon) if sign in ("searched", "attacked") else number_text(epsilon)
+
+
 def _audit_row(item: AuditLine) -> dict[str, str]:
     epsilons = _epsilons(item)
     return {
@@ -368,7 +377,7 @@ def pair_rows(pair: WorstPair) -> list[dict[str, str]]:
     (extra,) = (with_row - without).elements()
     return [
         {head: _short_value(pair.columns[place], row[place]) for place, head in heads.items()}
-        | {f"rows {WITHOUT}": f"{without[row]}", f"rows {WITH}": f"{with_row[row]}{' (+ 1 added)' if row == extra else ''}"}
+        | {f"rows {WITHOUT}": f"{without[row]}", f"rows {WITH}": f"{with_row[row]}{' (1 added)' if row == extra else ''}"}
         for row in sorted(with_row, key=lambda row: row == extra)
     ]
 

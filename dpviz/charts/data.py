@@ -27,13 +27,13 @@ def _column_figure(look: ColumnLook) -> Figure:
     if look.is_binned:
         figure = chart(260, bargap=0.06)
         figure.add_bar(x=labels, y=look.counts, customdata=labels, marker=style, hovertemplate=hover.replace("value", "y"))
-        return figure.update_yaxes(title="rows").update_xaxes(type="category", nticks=6, tickangle=0)
+        return figure.update_yaxes(title="rows", tickformat=",").update_xaxes(type="category", nticks=6, tickangle=0)
     figure = chart(60 + 26 * len(labels), bargap=0.25)
     places = list(range(len(labels)))  # two long texts may be alike once they are cut
     shares = [_share(look, count) for count in look.counts]
     figure.add_bar(**bars(places, look.counts, shares, style), customdata=labels, hovertemplate=hover.replace("value", "x"))
     figure.update_yaxes(**NAMES, tickvals=places, ticktext=labels)
-    return figure.update_xaxes(title="rows", range=[0, 1.25 * max(look.counts)])
+    return figure.update_xaxes(title="rows", tickformat=",", range=[0, 1.25 * max(look.counts)])
 
 
 def _column_sentence(look: ColumnLook) -> str:

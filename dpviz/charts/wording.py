@@ -28,8 +28,8 @@ def minus(number: str) -> str:
 
 
 def explained(r2: float) -> str:
-    """R²: "0.362"; far below 0, where it only says that the mean is better, without decimals."""
-    return f"{r2:.0f}" if r2 < -1 else f"{round(r2, 3) + 0.0:.3f}"  # no "-0.000"
+    """R²: "0.362", "−0.012"; far below 0, where it only says that the mean is better, without decimals."""
+    return minus(f"{r2:.0f}" if r2 < -1 else f"{round(r2, 3) + 0.0:.3f}")  # no "−0.000"
 
 
 def chance(share: float) -> str:

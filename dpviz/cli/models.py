@@ -29,6 +29,7 @@ from dpviz.models.document import model_from_json
 from dpviz.models.new_rows import Unanswered
 from dpviz.models.tree import as_tree
 from dpviz.results.exports import export, export_names, form_called
+from dpviz.results.wording import signs_spelled
 from dpviz.rows.address import parse_address
 from dpviz.rows.files import IN_BATCHES, batches_of, is_large
 from dpviz.rows.opening import read_rows
@@ -215,7 +216,7 @@ def _show_metrics(model: Model, n_rows: int, found: dict[str, float], between: d
         pairs.append(("Most frequent class", f"{found['majority']:.1%}"))
     for name in order:
         about = f" (95%: {interval_text(intervals[name], name)})" if name in intervals else ""
-        pairs.append((capital(METRICS[name]), f"{measure_text(found[name], name)}{about}" if about else "-"))
+        pairs.append((capital(METRICS[name]), signs_spelled(f"{measure_text(found[name], name)}{about}") if about else "-"))
     console.show_pairs(pairs)
     console.show_values({"rows": n_rows, "measures": {name: found[name] for name in known}})
     console.show_values({"intervals": {name: list(pair) for name, pair in intervals.items()}})

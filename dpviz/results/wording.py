@@ -2,7 +2,7 @@
 
 import math
 
-_SPELLED = str.maketrans({"ε": "epsilon", "δ": "delta", "∞": "infinity"})
+_SPELLED = str.maketrans({"ε": "epsilon", "δ": "delta", "∞": "infinity", "−": "-"})
 
 
 def number_text(value: float) -> str:
@@ -22,5 +22,5 @@ def rounded_up(value: float, digits: int = 0) -> str:
 
 
 def signs_spelled(text: str) -> str:
-    """The same with "epsilon", "delta" and "infinity" for their signs: for a terminal and for comments in code."""
+    """The same with "epsilon", "delta", "infinity" and a hyphen for their signs: for a terminal and for comments in code."""
     return text.translate(_SPELLED)

@@ -220,15 +220,13 @@ def _search_both(n_features: int) -> tuple[AuditResult, AuditResult]:
 
 def _adding_question() -> Numbers:
     """What is really lost."""
-    found, own = _search_both(MOST_FEATURES)
+    found, _ = _search_both(MOST_FEATURES)
     numbers = {
         "claimed": found.claimed,
         "found": found.log_ratio,
         "composed": found.composed,
         "times": MOST_FEATURES * found.claimed,
         "likely": math.exp(found.log_ratio),
-        "own": own.log_ratio,
-        "own_claimed": own.claimed,
         "allowed": math.exp(found.claimed),
     }
     fixed = {"title": get_learner(BROKEN).title, "features": str(MOST_FEATURES), "rows": str(FEATURE_ROWS), "neighbours": PERSONS}

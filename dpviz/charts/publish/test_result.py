@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.charts.chart import Rows
+from dpviz.charts.wording import minus
 from dpviz.evaluation.metrics import RARE
 from dpviz.learners import get_learner
 from dpviz.models.tree import Tree, format_value
@@ -17,7 +18,7 @@ from dpviz.training.estimate.report import CONFIDENCE, ClassReport
 _MOST_CLASSES = 3
 #: Of the largest error: an upper end beyond says nothing.
 _ALL = 0.95
-_COST = "from noisy counts at no further epsilon"
+_COST = "from noisy counts at no further ε"
 
 
 def result_sentences(report: TestReport, unit: Unit) -> list[str]:
@@ -106,7 +107,7 @@ def _within(estimate: Estimate, text: Callable[[float], str]) -> str:
 
 def _r_squared(report: NumberReport) -> str:
     """As in "0.31"; in words where it is far worse than the mean, or has no lower end."""
-    return _known(report, "r2", lambda value: f"{value:.2f}" if value >= LEAST_R2 else f"below {LEAST_R2:.0f}")
+    return minus(_known(report, "r2", lambda value: f"{value:.2f}" if value >= LEAST_R2 else f"below {LEAST_R2:.0f}"))
 
 
 def _known(report: NumberReport, name: str, text: Callable[[float], str]) -> str:
@@ -159,7 +160,7 @@ def _is_any_share(share: Estimate) -> bool:
 def accuracy_sentence(report: TestReport) -> str:
     """One line for a summary."""
     if isinstance(report, NumberReport):
-        return f"R² {_r_squared(report)} on rows it never saw, from noisy sums at no further epsilon"
+        return f"R² {_r_squared(report)} on rows it never saw, from noisy sums at no further ε"
     assert isinstance(report, ClassReport)
     if has_rare_classes(report):
         return f"balanced accuracy {percent_with_interval(report.balanced_accuracy)} on rows it never saw, {_COST}"
@@ -169,7 +170,7 @@ def accuracy_sentence(report: TestReport) -> str:
 # --- groups: who pays for the noise
 
 
-WIDE = "From the same noisy counts, divided at no further epsilon: intervals are wide where a group has few rows."
+WIDE = "From the same noisy counts, divided at no further ε: intervals are wide where a group has few rows."
 
 
 def group_rows(report: TestReport | None) -> Rows:
@@ -223,7 +224,7 @@ def _tested(result: FitResult) -> list[tuple[str, str]]:
         return []
     names_cells = "classes" in result.schema.target.read_from_data
     comparison = "" if names_cells else majority_comparison(report)
-    return [("Test", accuracy_sentence(report)), *([("Compared", comparison)] if comparison else [])]
+    return [("Test", signs_spelled(accuracy_sentence(report))), *([("Compared", comparison)] if comparison else [])]
 
 
 def _claim(result: FitResult) -> str:

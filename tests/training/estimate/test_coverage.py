@@ -196,4 +196,4 @@ def test_what_lies_beyond_the_window_is_in_the_upper_end(far):
 def test_where_the_target_may_be_constant_r2_has_no_lower_end():
     report = report_of(Window(0.5, 0.5), 0.6, np.full(300, 0.5))
     assert report.r_squared.low == NO_END
-    assert "below -1" in " ".join(result_sentences(report, ROW)) or "R² unknown" in result_sentences(report, ROW)[0]
+    assert "below −1" in " ".join(result_sentences(report, ROW)) or "R² unknown" in result_sentences(report, ROW)[0]
