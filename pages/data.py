@@ -277,13 +277,10 @@ if work.draft is not None:
     ask_check(work.draft, why_not)
     ask_to_use(work.draft, why_not)
 
-st.divider()
 now = state.loaded()
-if now.data.report is not None:
+if now.data.report is not None and now.role is not DataRole.PRIVATE:  # whose exact counts no ε covers
+    st.divider()
     st.header("Rows used and dropped", anchor=False)
     st.caption(f"Of the rows in use: {escape_markdown(now.title)}.")
-    if now.role is DataRole.PRIVATE:
-        st.caption("Not shown: counts of private rows are exact, and no ε covers them.")
-    else:
-        show_report(now.data.report, now.schema)
+    show_report(now.data.report, now.schema)
 frame.as_python(partial(as_python.data, state.rows_read()))

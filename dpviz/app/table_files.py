@@ -35,7 +35,6 @@ _HEADER, _ROW = "Column names", "The first row"
 _TRIED, _BEGUN = "file-tried", "file-begun"
 #: Files that are read within this time need no progress.
 _SECONDS = 1.0
-_PRIVATE_READ = "From private rows only the column names are shown, and nothing is filled in."
 
 
 def ask_file(work: Prepared) -> None:
@@ -46,8 +45,7 @@ def ask_file(work: Prepared) -> None:
     kinds = "CSV, TSV, Excel, Parquet, Feather, Stata or SPSS, also packed (.gz, .zip, .zst)."
     most = max(1, min(MAX_BYTES >> 20, int(st.get_option("server.maxUploadSize"))))  # of tables, and of this server
     file = st.file_uploader("Table", endings, key=f"upload-{count}", max_upload_size=most, help=kinds)
-    private = "" if work.role.may_read else f"{_PRIVATE_READ} "
-    st.caption(f"{prose('data', 'when a file is read')} {private}{in_words()}")
+    st.caption(f"{prose('data', 'when a file is read')} {in_words()}")
     if work.table is not None and work.sample is None:
         st.markdown(f":material/draft: **{parts.escape_markdown(work.title)}** is chosen. Another file takes its place.")
     if file is not None:
@@ -65,7 +63,7 @@ def ask_on_server(work: Prepared) -> None:
     reading = _ask_reading(work.role) if any(table.has_header_line for table in offered.values()) else {}
     count = st.session_state.setdefault("upload-count", 0)
     chosen = st.selectbox("Table on the server", offered, index=None, key=f"server-{count}", placeholder="Choose a table")
-    st.caption(f"{prose('data', 'from the server')} {_PRIVATE_READ} {in_words()}")
+    st.caption(f"{prose('data', 'from the server')} {in_words()}")
     table = offered.get(chosen) if chosen else None
     if table is not None:
         _go_on(work, _Given(f"{count} {chosen}", table.name, table.has_header_line, table.read), reading)

@@ -48,7 +48,7 @@ def use_private(page: Any, app: str, table: Path, schema: Path) -> None:
     """Say that the rows are private, upload them with the declared schema, put them into use."""
     page.goto(f"{app}/data")
     press(page, page.get_by_text("Private", exact=True))
-    page.get_by_text("From private rows only the column names are shown").wait_for()
+    page.get_by_text("Say first what the first line holds").wait_for()
     press(page, page.get_by_text("Column names", exact=True))
     page.get_by_text("Say first what the first line holds").wait_for(state="detached")
     idle(page)
