@@ -130,7 +130,7 @@ def taken_as_public(schema: Schema, explored: int | None) -> None:
             values = len(schema.read_fields())  # the line on top counts these
             in_all = f", {counted(values, 'value')} in all" if values > len(blocking) else ""
             words = f"**{count} read from the data{in_all}.** No ε covers that, so nothing is released yet."
-            st.error(words, icon=":material/gpp_bad:")
+            st.error(f"{words} **{escape_markdown(blocking[0].fix)}**", icon=":material/gpp_bad:")  # which is that of all
         else:
             st.success("**Nothing was read from the data.**", icon=":material/check:")
         for item in (*blocking[:6], *doubtful):
@@ -147,13 +147,13 @@ def taken_as_public(schema: Schema, explored: int | None) -> None:
 
 
 def assumption_line(item: Assumption) -> None:
-    """One of them, with its badge and what to do."""
+    """One of them, with its badge, and what to do unless that was said of all that block."""
     color, icon = BADGES[item.status]
     of = f" of {as_code(item.column)}" if item.column else ""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.badge(str(item.status), color=color, icon=icon)
-        what, remedy = escape_markdown(item.what), escape_markdown(item.fix)
-        st.markdown(f"{item.kind.capitalize()}{of}: {what}. **{remedy}**", width="stretch")
+        remedy = "" if item.blocks else f" **{escape_markdown(item.fix)}**"
+        st.markdown(f"{item.kind.capitalize()}{of}: {escape_markdown(item.what)}.{remedy}", width="stretch")
 
 
 def spent_and_left(balance: Balance) -> None:

@@ -27,7 +27,7 @@ def _column_figure(look: ColumnLook) -> Figure:
     if look.is_binned:
         figure = chart(260, bargap=0.06)
         figure.add_bar(x=labels, y=look.counts, customdata=labels, marker=style, hovertemplate=hover.replace("value", "y"))
-        return figure.update_yaxes(title="rows", tickformat=",").update_xaxes(type="category", nticks=6, tickangle=0)
+        return figure.update_yaxes(title="rows", tickformat=",").update_xaxes(type="category", nticks=6)
     figure = chart(60 + 26 * len(labels), bargap=0.25)
     places = list(range(len(labels)))  # two long texts may be alike once they are cut
     shares = [_share(look, count) for count in look.counts]
