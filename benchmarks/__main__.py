@@ -72,7 +72,7 @@ def parser() -> ArgumentParser:
     add_data(every)
     add_workers(every)
     every.add_argument("--out", type=Path, metavar="DIR", required=True, help="folder for a CSV per topic")
-    every.set_defaults(run=_all)
+    every.set_defaults(run=_run_every_topic)
     mutants.add_arguments(topics.add_parser("mutants", help="changes that tests must notice", description=mutants.__doc__))
     return top
 
@@ -101,7 +101,7 @@ def _learners(args: Namespace) -> int:
     return 0
 
 
-def _all(args: Namespace) -> int:
+def _run_every_topic(args: Namespace) -> int:
     """Each topic as if it were asked for alone; one that cannot run is said and left out, and the exit code is 1."""
     args.out.mkdir(parents=True, exist_ok=True)
     failed = 0

@@ -76,9 +76,9 @@ def measure(args: Namespace) -> pd.DataFrame:
         seconds = {name: seconds_per_fit(name, data) for name in able}
         for one in means(fits, ("learner", "epsilon"), ["accuracy"]).itertuples():
             for epsilon in EPSILONS if math.isinf(one.epsilon) else (one.epsilon,):
-                line = {"data": data_name, "learner": _titled(one.learner, epsilon), "epsilon": epsilon, "mean": one.mean}
+                line = {"data": data_name, "learner": _title(one.learner, epsilon), "epsilon": epsilon, "mean": one.mean}
                 line |= {"error": one.error, "n": one.n, "seconds": seconds[one.learner]}
-                lines += [line | beside for beside in _beside(one, epsilon, data_name, printed)]
+                lines += [line | beside for beside in _printed_values(one, epsilon, data_name, printed)]
     return pd.DataFrame(lines)
 
 
@@ -117,7 +117,7 @@ def seconds_per_fit(name: str, data: EncodedDataset, rounds: int = 5) -> float:
     return float(np.mean(times[1:]))
 
 
-def _beside(one: Any, epsilon: float, data: str, printed: Printed) -> list[dict[str, Any]]:
+def _printed_values(one: Any, epsilon: float, data: str, printed: Printed) -> list[dict[str, Any]]:
     """What is printed of a cell, in each version of the tables."""
     _, method = COLUMNS.get(one.learner, ("", ""))
     versions = [key[0] for key in printed if key[1:] == (epsilon, data, method)]
@@ -129,7 +129,7 @@ def _beside(one: Any, epsilon: float, data: str, printed: Printed) -> list[dict[
     return found or [{}]
 
 
-def _titled(learner: str, epsilon: float) -> str:
+def _title(learner: str, epsilon: float) -> str:
     spec = get_learner(learner)
     return f"{spec.title}: {typical(spec, epsilon=epsilon).claim.verdict}" if spec.spends_epsilon else spec.title
 

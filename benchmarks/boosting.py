@@ -127,7 +127,7 @@ def measure(args: Namespace) -> pd.DataFrame:
         parts.append(means(streams, _BY, [column for column in streams if column not in {*_BY, "fold"}]))
         if name == OWNED:
             console.status(f"Training with several owners of {name}")
-            owned = pd.DataFrame([_owned(n, *pair) for n in OWNERS for pair in enumerate(data.folds(args.folds, seed=0))])
+            owned = pd.DataFrame([_owner_scores(n, *pair) for n in OWNERS for pair in enumerate(data.folds(args.folds, seed=0))])
             parts.append(means(owned.assign(data=name, what="owners", epsilon=OWNED_EPSILON), _BY, ["score"]))
     return pd.concat(parts, ignore_index=True)
 
@@ -170,7 +170,7 @@ def _fits(
         private = entrant.learner in STYLES or get_learner(entrant.learner).spends_epsilon
         for epsilon, fold in product(epsilons if private else (math.inf,), range(folds)):
             asked += [_Fit(entrant, epsilon, fold, repeat) for repeat in range(repeats if private else 1)]
-    return list(parallel_map(partial(_scored, name, without_caches(data), folds), asked, workers))
+    return list(parallel_map(partial(_scores, name, without_caches(data), folds), asked, workers))
 
 
 def best_settings(fits: pd.DataFrame) -> pd.DataFrame:
@@ -185,7 +185,7 @@ def best_settings(fits: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(chosen) if chosen else fits.iloc[:0]
 
 
-def _scored(name: str, data: EncodedDataset, folds: int, asked: _Fit) -> dict[str, Any]:
+def _scores(name: str, data: EncodedDataset, folds: int, asked: _Fit) -> dict[str, Any]:
     train, test = data.folds(folds, seed=0)[asked.fold]
     started = process_time()
     model = _model(asked, train)
@@ -244,7 +244,7 @@ def _errors_by_group(predicted: np.ndarray, test: EncodedDataset, is_new: np.nda
     return {group: float(math.sqrt(mean) if is_number else mean) for group, mean in groups.items()}
 
 
-def _owned(owners: int, fold: int, pair: tuple[EncodedDataset, EncodedDataset]) -> dict[str, Any]:
+def _owner_scores(owners: int, fold: int, pair: tuple[EncodedDataset, EncodedDataset]) -> dict[str, Any]:
     """One training on one fold, by owners of random parts of equal size."""
     (train, test), seed = pair, seed_from(fold, 0)
     asked: dict[str, Any] = {"epsilon": OWNED_EPSILON, "delta": DELTA, "max_depth": MAX_DEPTH, "seed": seed}

@@ -165,7 +165,7 @@ def figures_7_and_8(runs: int) -> Iterator[Point]:
             run = partial(_forest, data, epsilon, trees)
             yield point("forest 7", name, f"epsilon {epsilon:g}", float(trees), "test accuracy", run, runs)
         for trees in TREES:
-            yield point("forest 8", name, "epsilon 1", float(trees), "flipped labels", partial(_flipped, data, trees), runs)
+            yield point("forest 8", name, "epsilon 1", float(trees), "flipped labels", partial(_flipped_share, data, trees), runs)
 
 
 def _forest(data: EncodedDataset, epsilon: float, trees: int, seed: int) -> float:
@@ -173,7 +173,7 @@ def _forest(data: EncodedDataset, epsilon: float, trees: int, seed: int) -> floa
     return _held_out("smooth-forest", data, epsilon, seed, **asked)
 
 
-def _flipped(data: EncodedDataset, trees: int, seed: int) -> float:
+def _flipped_share(data: EncodedDataset, trees: int, seed: int) -> float:
     shape = ForestShape(trees, min(MAX_DEPTH, theorem_2_depth(data.schema)), disjoint=True)
     return forest_trace(data, shape, SmoothMajority(1.0), Simulation(seed)).flipped_share
 

@@ -52,11 +52,11 @@ def forest_trace(data: EncodedDataset, shape: ForestShape, rule: LabelRule, sour
     expected = shape.n_trees * mean_leaves(data.schema, shape.depth)
     if expected <= MOST_LEAVES:
         packed, _, counts = fit_packed(counter_of(data), shape, rule, source)
-        return ForestTrace(len(counts), int(counts.any(axis=1).sum()), _flipped(counts, packed.labels))
+        return ForestTrace(len(counts), int(counts.any(axis=1).sum()), _count_flips(counts, packed.labels))
     hashed, _, counts = fit_hashed(data, shape, rule, source)
-    return ForestTrace(expected, len(counts), _flipped(counts, hashed.labels))
+    return ForestTrace(expected, len(counts), _count_flips(counts, hashed.labels))
 
 
-def _flipped(counts: np.ndarray, labels: np.ndarray) -> int:
+def _count_flips(counts: np.ndarray, labels: np.ndarray) -> int:
     """Leaves with rows that are not labelled by a largest class."""
     return int((counts[np.arange(len(labels)), labels] < counts.max(axis=1, initial=0)).sum())

@@ -132,12 +132,12 @@ def measure(args: Namespace) -> pd.DataFrame:
         console.status(f"Measuring on {name}")
         pairs = list(enumerate(data.folds(FOLDS, seed=0)))
         fits = [
-            {"data": name, "what": title, "fold": fold, **_scored(learner, given, *pair, fold)}
+            {"data": name, "what": title, "fold": fold, **_scores(learner, given, *pair, fold)}
             for title, (learner, given) in LEARNERS.items()
             for fold, pair in pairs
         ]
         parts.append(means(pd.DataFrame(fits), ("data", "what"), ["accuracy", "auc", "f1", "seconds"]))
-        traces = pd.DataFrame([line for seed in range(args.repeats) for line in _traced(name, data, seed)])
+        traces = pd.DataFrame([line for seed in range(args.repeats) for line in _traces(name, data, seed)])
         leaves = means(traces, ("data", "what"), ["empty", "flipped"], over="seed")
         printed = {(f"{n} trees", "empty"): value for n, value in zip(EMPTY_TREES, EMPTY[name], strict=True)}
         beside = [printed.get(key, (None, None)) for key in zip(leaves.what, leaves.metric, strict=True)]
@@ -157,7 +157,7 @@ def forest_data(folder: Path, only: list[str] | None) -> Iterator[tuple[str, Enc
         yield from ((wanted[file], data) for file, data in bench_data(folder, list(wanted)))
 
 
-def _scored(learner: str, given: dict[str, Any], train: EncodedDataset, test: EncodedDataset, seed: int) -> dict[str, float]:
+def _scores(learner: str, given: dict[str, Any], train: EncodedDataset, test: EncodedDataset, seed: int) -> dict[str, float]:
     """AUC and F1 are not a number where there are more than two classes."""
     most = 5 if learner == "rgv-forest" else MAX_DEPTH  # one cap for learners of every rule: some stay above it
     started = process_time()
@@ -172,7 +172,7 @@ def _scored(learner: str, given: dict[str, Any], train: EncodedDataset, test: En
     return {"auc": float("nan"), "f1": float("nan")} | found
 
 
-def _traced(name: str, data: EncodedDataset, seed: int) -> Iterator[dict[str, Any]]:
+def _traces(name: str, data: EncodedDataset, seed: int) -> Iterator[dict[str, Any]]:
     """On nine tenths of the rows, as in the paper's ten-fold cross-validation; in percent."""
     rows = data.folds(10, seed=seed)[0][0]
     for n_trees in (*EMPTY_TREES, FLIPPED_TREES):

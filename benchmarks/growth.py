@@ -65,7 +65,7 @@ def measure(args: Namespace) -> pd.DataFrame:
         for value in (value for value in values if value <= args.most):
             size = replace(USUAL, **{axis: value})
             console.status(f"Measuring {value:,} {axis}")
-            for name, seconds, megabytes in _measured(size, args.repeats if size.rows <= 1_000_000 else 1):
+            for name, seconds, megabytes in _measurements(size, args.repeats if size.rows <= 1_000_000 else 1):
                 lines.append({"learner": name, "axis": axis, **asdict(size), "seconds": seconds, "megabytes": megabytes})
     found = pd.DataFrame(lines).sort_values(["axis", "learner"], kind="stable", ignore_index=True)
     places = np.log([row[row["axis"]] for row in found.to_dict("records")])
@@ -75,7 +75,7 @@ def measure(args: Namespace) -> pd.DataFrame:
     return found
 
 
-def _measured(size: Size, repeats: int) -> Iterator[tuple[str, float, float]]:
+def _measurements(size: Size, repeats: int) -> Iterator[tuple[str, float, float]]:
     data = rows_of(size)
     for name in LEARNERS:
         fit = FitRequest.of(name, epsilon=EPSILON, depth=size.depth, max_depth=size.depth, seed=0).fit

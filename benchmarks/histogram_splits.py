@@ -67,7 +67,7 @@ def fit_by_histograms(data: EncodedDataset, style: Style, *, epsilon: float, del
     recipe = replace(s_gbdt.recipe(cost, loss, s_gbdt.Params(), schema.n_public), rounds=style.trees)
     if not style.drawn:  # a row is in one bin of every feature
         recipe = replace(recipe, noise_multiplier=recipe.noise_multiplier * math.sqrt(len(bins)))
-    growing = _Growing(data, bins, recipe, loss, source)
+    growing = _Grower(data, bins, recipe, loss, source)
     scores = np.full((data.n_rows, loss.n_scores), initial)
     trees, values = [], []
     for _ in range(style.trees):
@@ -111,12 +111,12 @@ def _bins(schema: Schema, histograms: FeatureHistograms | None, count: int) -> l
     return found
 
 
-class _Growing:
+class _Grower:
     """Grows trees on the rows of `data`. Private."""
 
     def __init__(self, data: EncodedDataset, bins: list[_Bins], recipe: Recipe, loss: Loss, source: NoiseSource) -> None:
         self.data, self.bins, self.recipe, self.loss, self.source = data, bins, recipe, loss, source
-        self.binned = [_binned(part, data.columns[part.feature]) for part in bins]
+        self.binned = [_bin_numbers(part, data.columns[part.feature]) for part in bins]
 
     def tree(self, scores: np.ndarray, style: Style) -> tuple[Nested, np.ndarray, np.ndarray]:
         """(a tree, values of its cells, (n_cells, n_scores), the cell of every row)."""
@@ -126,7 +126,7 @@ class _Growing:
         levels: list[list[Cut]] = []
         for level in range(style.depth):
             if style.drawn:
-                levels.append([self._drawn() for _ in range(2**level)])
+                levels.append([self._random_cut() for _ in range(2**level)])
             else:
                 histograms = [
                     self._noisy(node * part.n_bins + rows, 2**level * part.n_bins, steps).reshape(2**level, part.n_bins, -1)
@@ -135,18 +135,18 @@ class _Growing:
                 chosen = [self._best([of_feature[each] for of_feature in histograms]) for each in range(2**level)]
                 levels.append([cut for cut, _ in chosen])
                 sums = np.concatenate([of_sides for _, of_sides in chosen])
-            node = 2 * node + ~self._inside(levels[-1], node)
+            node = 2 * node + ~self._first_side(levels[-1], node)
         if style.drawn:
             sums = self._noisy(node, 2**style.depth, steps)
-        values = self.recipe.learning_rate * sums[:, :-2] / self._held(sums)[:, None]
-        return self._nested(levels, 0, 0), values, node
+        values = self.recipe.learning_rate * sums[:, :-2] / self._denominators(sums)[:, None]
+        return self._nested_tree(levels, 0, 0), values, node
 
-    def _drawn(self) -> Cut:
+    def _random_cut(self) -> Cut:
         place, share = UniformShares().choose(2, source=self.source)
         part = self.bins[min(int(place * len(self.bins)), len(self.bins) - 1)]
         return part.cut(min(int(share * part.n_cuts), part.n_cuts - 1))
 
-    def _inside(self, cuts: list[Cut], node: np.ndarray) -> np.ndarray:
+    def _first_side(self, cuts: list[Cut], node: np.ndarray) -> np.ndarray:
         """Which rows go to the first side of the cut of their node, bool."""
         inside = np.zeros(len(node), dtype=bool)
         for each, (feature, cut) in enumerate(cuts):
@@ -164,24 +164,24 @@ class _Growing:
     def _best(self, histograms: list[np.ndarray]) -> tuple[Cut, np.ndarray]:
         """((feature, threshold or category), noisy sums on both sides) of the cut with the largest gain."""
         sides = [_sides(part, sums) for part, sums in zip(self.bins, histograms, strict=True)]
-        gains = [(np.square(each[..., :-2]).sum(axis=-1) / self._held(each)).sum(axis=0) for each in sides]
+        gains = [(np.square(each[..., :-2]).sum(axis=-1) / self._denominators(each)).sum(axis=0) for each in sides]
         place = int(np.argmax([gain.max(initial=-math.inf) for gain in gains]))
         cut, part = int(np.argmax(gains[place])), self.bins[place]
         return part.cut(cut), sides[place][:, cut]
 
-    def _held(self, sums: np.ndarray) -> np.ndarray:
+    def _denominators(self, sums: np.ndarray) -> np.ndarray:
         """What gradients are divided by: a side of several bins has the noise of all of them, and is smoothed accordingly."""
         return self.loss.curvature * np.maximum(sums[..., -2], 0.0) + self.recipe.smoothing * np.sqrt(sums[..., -1])
 
-    def _nested(self, levels: list[list[Cut]], level: int, node: int) -> Nested:
+    def _nested_tree(self, levels: list[list[Cut]], level: int, node: int) -> Nested:
         if level == len(levels):
             return node
         feature, cut = levels[level][node]
-        inside, outside = (self._nested(levels, level + 1, 2 * node + side) for side in (0, 1))
+        inside, outside = (self._nested_tree(levels, level + 1, 2 * node + side) for side in (0, 1))
         return two_sided(self.data.schema.features[feature], feature, cut, inside, outside)
 
 
-def _binned(part: _Bins, column: np.ndarray) -> np.ndarray:
+def _bin_numbers(part: _Bins, column: np.ndarray) -> np.ndarray:
     return column.astype(np.int64) if part.cuts is None else np.searchsorted(part.cuts, column)
 
 

@@ -69,11 +69,11 @@ def measure(args: Namespace) -> pd.DataFrame:
             console.status(f"Certifying on {name} at epsilon {epsilon:g} ({NEIGHBOURS})")
             for learner, method in REPEATED.items():
                 theirs = printed.get((name, method, epsilon), {})
-                lines += _repeated(name, data, learner, epsilon, theirs, args.workers)
+                lines += _repeat_experiment(name, data, learner, epsilon, theirs, args.workers)
             for learner in CERTIFIED:
                 draws = 1 if learner == "dpa" else 100 * args.repeats
                 table = certified(learner, data, epsilon=epsilon, splits=args.splits, draws=draws, workers=args.workers)
-                lines += [{"data": name, "learner": learner, "epsilon": epsilon} | line for line in _certified(table)]
+                lines += [{"data": name, "learner": learner, "epsilon": epsilon} | line for line in _certificate_lines(table)]
     return pd.DataFrame(lines)
 
 
@@ -101,7 +101,7 @@ def rows_at(share: float, n_train: int) -> int:
     return math.floor(share * n_train + 1e-9)
 
 
-def _repeated(
+def _repeat_experiment(
     name: str, data: EncodedDataset, learner: str, epsilon: float, printed: dict[str, float], workers: int
 ) -> Iterator[dict[str, Any]]:
     """The papers' experiment again: mean accuracy over splits, and Corollary 2."""
@@ -115,7 +115,7 @@ def _repeated(
         yield line | {"mean": mean, "error": error, "published": mean * math.exp(-rows * epsilon), "printed": told}
 
 
-def _certified(table: PoisoningTable) -> Iterator[dict[str, Any]]:
+def _certificate_lines(table: PoisoningTable) -> Iterator[dict[str, Any]]:
     for share in SHARES:
         rows = rows_at(share, table.n_train)
         line = {"poisoned_share": share, "poisoned_rows": rows, "mean": table.accuracy, "published": table.published(rows)}

@@ -53,7 +53,7 @@ def measure(args: Namespace) -> pd.DataFrame:
         if data.n_classes != 2:
             raise DpvizError("Only two classes are measured here.", where=name, remedy="Leave it out with --only.")
         for epsilon in EPSILONS:
-            lines = pd.DataFrame(_measured(data.with_cached_counts(), epsilon)).assign(data=name, epsilon=epsilon)
+            lines = pd.DataFrame(_measurements(data.with_cached_counts(), epsilon)).assign(data=name, epsilon=epsilon)
             found.append(means(lines, ("data", "epsilon", "leaves"), sorted(set(lines) - _KEYS), over="split"))
     return pd.concat(found, ignore_index=True)
 
@@ -61,7 +61,7 @@ def measure(args: Namespace) -> pd.DataFrame:
 _KEYS = {"data", "epsilon", "leaves", "split"}
 
 
-def _measured(data: EncodedDataset, epsilon: float) -> Iterator[dict[str, Any]]:
+def _measurements(data: EncodedDataset, epsilon: float) -> Iterator[dict[str, Any]]:
     """Honest leaves and labels alone on the same splits and seeds."""
     for split in range(SPLITS):
         train, test = data.split(0.2, seed=split)

@@ -56,7 +56,7 @@ def _ours(learner: str, **given: Any) -> Fit:
     return run
 
 
-def _theirs(kind: str) -> Fit:
+def _diffprivlib_fit(kind: str) -> Fit:
     """A model of diffprivlib on category codes and numbers, as its documentation does it."""
 
     def run(train: EncodedDataset, test: EncodedDataset, epsilon: float, seed: int) -> dict[str, float]:
@@ -79,8 +79,8 @@ def _theirs(kind: str) -> Fit:
 LEARNERS: dict[str, Fit] = {
     "S-GBDT": _ours("s-gbdt"),
     "PF-tree": _ours("pf-tree", max_depth=MAX_DEPTH),
-    "diffprivlib forest": _theirs("RandomForestClassifier"),
-    "diffprivlib tree": _theirs("DecisionTreeClassifier"),
+    "diffprivlib forest": _diffprivlib_fit("RandomForestClassifier"),
+    "diffprivlib tree": _diffprivlib_fit("DecisionTreeClassifier"),
 }
 
 

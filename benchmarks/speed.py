@@ -67,19 +67,19 @@ def measure(args: Namespace) -> pd.DataFrame:
     lines = []
     for name, data in bench_data(args.data, args.only):
         console.status(f"Measuring on {name}")
-        for what, measured, unit, ratio in _measured(data, args.repeats):
+        for what, measured, unit, ratio in _measurements(data, args.repeats):
             target = TARGETS.get(what) if data.n_rows >= FEWEST_ROWS else None
             found = None if target is None else "met" if (measured if ratio is None else ratio) <= target else "missed"
             lines.append((name, data.n_rows, what, measured, unit, ratio, target, found))
     if args.data is None:
         console.status(f"Measuring boosted trees on {AT_SIZE.rows:,} rows")
-        for what, measured, ratio in _boosted(rows_of(AT_SIZE), min(args.repeats, 3)):
+        for what, measured, ratio in _boosting_times(rows_of(AT_SIZE), min(args.repeats, 3)):
             found = None if what.startswith(BOOSTED_REFERENCE) else "met" if ratio <= BOOSTED_TARGET else "missed"
             lines.append(("random", AT_SIZE.rows, what, measured, "ms", ratio, BOOSTED_TARGET if found else None, found))
     return pd.DataFrame(lines, columns=["data", "rows", "what", "measured", "unit", "ratio", "target", "found"])
 
 
-def _measured(data: EncodedDataset, rounds: int) -> Iterator[tuple[str, float, str, float | None]]:
+def _measurements(data: EncodedDataset, rounds: int) -> Iterator[tuple[str, float, str, float | None]]:
     """Time of every job and of a prediction, peak memory of every fit."""
     jobs = _usable(_jobs(data))
     times = _take_turns(jobs, rounds)
@@ -92,7 +92,7 @@ def _measured(data: EncodedDataset, rounds: int) -> Iterator[tuple[str, float, s
             yield f"{what.removesuffix(', first fit')}, peak memory", peak / 1e6, "MB", peak / data.nbytes
 
 
-def _boosted(data: EncodedDataset, rounds: int) -> Iterator[tuple[str, float, float]]:
+def _boosting_times(data: EncodedDataset, rounds: int) -> Iterator[tuple[str, float, float]]:
     """(what, milliseconds, ratio to the reference) of both, by the clock and by the processor."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 

@@ -38,7 +38,7 @@ class DpvizError(Exception):
     """
 
     def __init__(self, what: str, *, where: str = "", remedy: str = "", code: str = "") -> None:
-        self.what, self.where, self.remedy = what, where, remedy = _bounded(what), _bounded(where), _bounded(remedy)
+        self.what, self.where, self.remedy = what, where, remedy = _shortened(what), _shortened(where), _shortened(remedy)
         self.code = code
         place = f"{where}: " if where else ""
         super().__init__(f"{place}{what} {remedy}".strip())
@@ -48,7 +48,7 @@ class DpvizError(Exception):
         return __newobj__, (type(self), *self.args), self.__dict__
 
 
-def _bounded(text: str) -> str:
+def _shortened(text: str) -> str:
     """Names come from files and may be megabytes long; a message is read by people."""
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
 

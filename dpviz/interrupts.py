@@ -15,7 +15,7 @@ def _end(number: int, frame: object) -> None:
         os._exit(_STOPPED)
 
 
-def _while_importing() -> None:
+def _exit_at_interrupt() -> None:
     """End at once on Ctrl-C, if this process is the program `dpviz`: nothing was begun that would have to be put away."""
     program = os.path.basename(sys.argv[0]) if sys.argv else ""
     is_ours = program == "dpviz" or (program == "-m" and "dpviz" in sys.orig_argv[1:4])
@@ -26,7 +26,7 @@ def _while_importing() -> None:
             return
 
 
-_while_importing()
+_exit_at_interrupt()
 
 import signal  # noqa: E402
 from collections.abc import Callable, Iterator  # noqa: E402

@@ -173,7 +173,7 @@ class _PrivateEstimator:
             raise _undeclared(first, "Declare it, or leave such rows out.")
         self.result_ = self._trained(data)
         if columns_read := dict.fromkeys(column for column, _ in self.result_.schema.read_fields()):
-            problem = f"Public values of {_listed([*columns_read])} were read from the rows; no epsilon covers that."
+            problem = f"Public values of {_name_list([*columns_read])} were read from the rows; no epsilon covers that."
             given_by = "them in the schema" if self.schema is not None else f"`bounds`, `{self._public}` and `n_public`"
             warnings.warn(f"{problem} Give {given_by} from public knowledge.", PublicValuesWarning, stacklevel=3)
         return self
@@ -595,13 +595,13 @@ def _pair(name: str, value: Any) -> tuple[float, float]:
 
 def _warn_of_order(names: Sequence[str]) -> None:
     """Bagging, feature selection and most transformers make arrays of a frame, in its order and not in that of the schema."""
-    doubt = f"X is an array; its columns are taken for {_listed(names)}, in the order of the schema."
+    doubt = f"X is an array; its columns are taken for {_name_list(names)}, in the order of the schema."
     remedy = "Give a DataFrame. Where a tool of scikit-learn makes an array of one, order its columns as in the schema first"
     text = f"{doubt} {remedy}, or ask a transformer for frames: set_output(transform='pandas')."
     warnings.warn(ReadingWarning(text, doubt), stacklevel=5)
 
 
-def _listed(names: Sequence[str]) -> str:
+def _name_list(names: Sequence[str]) -> str:
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     return ", ".join(f"{name!r:.80}" for name in names[:_MOST_NAMED]) + more
 

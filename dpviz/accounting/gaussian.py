@@ -93,7 +93,7 @@ def covers(cost: GaussianRounds) -> bool:
         return _renyi_epsilon(order, rounds * renyi_loss(noise, sampling, order), math.log(delta)) <= epsilon
     if sampling >= 1 or epsilon > _LARGE:
         return gaussian_delta(epsilon, math.sqrt(rounds) / noise) <= delta
-    return float(_sampled(noise, sampling, rounds, epsilon).get_delta(epsilon)) * (1 + _ROUNDING) <= delta
+    return float(_sampled_rounds(noise, sampling, rounds, epsilon).get_delta(epsilon)) * (1 + _ROUNDING) <= delta
 
 
 def is_plain(cost: GaussianRounds) -> bool:
@@ -109,7 +109,7 @@ def epsilon_of_group(cost: GaussianRounds, rows: int) -> float:
     return loss + 2 * GRID_SLACK
 
 
-def _sampled(noise: float, sampling: float, rounds: int, epsilon: float) -> PLDAccountant:
+def _sampled_rounds(noise: float, sampling: float, rounds: int, epsilon: float) -> PLDAccountant:
     """The privacy loss distribution of sampled rounds, in steps fine enough for losses around `epsilon`; rounded up."""
     import dp_accounting as dp
     from dp_accounting.pld import PLDAccountant

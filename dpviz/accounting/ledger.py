@@ -159,11 +159,11 @@ def ledger_from(entries: Sequence[Any], where: str) -> Ledger:
     What an older version of dpviz did not write takes the side on which more is lost: no bounded range, and disjoint rows where
     a random assignment put them.
     """
-    return Ledger(_nested([_read(entry, f"{where}[{k}]") for k, entry in enumerate(entries)], 0, where))
+    return Ledger(_nest([_parse_step(entry, f"{where}[{k}]") for k, entry in enumerate(entries)], 0, where))
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class _ParsedStep:
     """A step that was read: the parts of its path, how likely rows are assigned to each (else None), and what it is."""
 
     place: tuple[str, ...]
@@ -171,7 +171,7 @@ class _Read:
     step: Step
 
 
-def _read(entry: Any, where: str) -> _Read:
+def _parse_step(entry: Any, where: str) -> _ParsedStep:
     place = _place(entry, where)
     chances = read(list[float], entry.get("chances", []), f"{where}.chances")
     shared = read(list[bool], entry.get("shared", []), f"{where}.shared")
@@ -180,7 +180,7 @@ def _read(entry: Any, where: str) -> _Read:
             "A step has one chance for every random assignment on its path, and whether it is shared.", f"{where}.chances"
         )
     assigned = iter(zip(chances, shared, strict=True))
-    return _Read(place, tuple(next(assigned) if part.isupper() else None for part in place), _step(entry, where))
+    return _ParsedStep(place, tuple(next(assigned) if part.isupper() else None for part in place), _step(entry, where))
 
 
 def _step(entry: Any, where: str) -> Step:
@@ -214,7 +214,7 @@ def _place(entry: Any, where: str) -> tuple[str, ...]:
     return tuple(number or letter or more for number, letter, more in _STEP.findall(path))
 
 
-def _nested(steps: Sequence[_Read], depth: int, where: str) -> Event:
+def _nest(steps: Sequence[_ParsedStep], depth: int, where: str) -> Event:
     if len(steps) == 1 and len(steps[0].place) == depth:
         return steps[0].step
     if any(len(step.place) == depth for step in steps) or len({_kind(step.place[depth]) for step in steps}) > 1:
@@ -222,7 +222,7 @@ def _nested(steps: Sequence[_Read], depth: int, where: str) -> Event:
     groups = [list(group) for _, group in groupby(steps, key=lambda step: step.place[depth])]
     if len({group[0].place[depth] for group in groups}) < len(groups):  # one part said twice would cost its larger half
         raise wrong("The steps of one part do not stand together.", where)
-    inside = tuple(_nested(group, depth + 1, where) for group in groups)
+    inside = tuple(_nest(group, depth + 1, where) for group in groups)
     if not steps or steps[0].place[depth].isdigit():
         return Sequential(inside)
     return _random_parts(groups, inside, depth, where) if steps[0].place[depth].isupper() else Parallel(inside)
@@ -233,7 +233,7 @@ def _kind(part: str) -> tuple[bool, bool]:
     return part.isdigit(), part.isupper()
 
 
-def _random_parts(groups: Sequence[list[_Read]], inside: tuple[Event, ...], depth: int, where: str) -> RandomPartition:
+def _random_parts(groups: Sequence[list[_ParsedStep]], inside: tuple[Event, ...], depth: int, where: str) -> RandomPartition:
     said = [{step.assigned[depth] for step in group} for group in groups]
     parts = [of_part for one in said for of_part in one if of_part is not None]
     if len(parts) != len(groups) or len({shared for _, shared in parts}) != 1:

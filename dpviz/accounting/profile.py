@@ -152,38 +152,38 @@ def _profile(cost: Cost, group: Group, step: float, n: int) -> Profile:
     losses, rows = _losses(n, step), group.total
     match cost:
         case Unbounded():
-            return _both_ways(step, np.ones(2 * n + 1))
+            return _symmetric_profile(step, np.ones(2 * n + 1))
         case PureDP(epsilon):
-            return _both_ways(step, pure_deltas(losses, epsilon, rows))
+            return _symmetric_profile(step, pure_deltas(losses, epsilon, rows))
         case BoundedRange(epsilon):
-            return _both_ways(step, _range(losses, rows * epsilon))
+            return _symmetric_profile(step, _range(losses, rows * epsilon))
         case GaussianRounds(_, _, noise, 1.0, rounds, None):
-            return _both_ways(step, _gaussian(losses, rows * math.sqrt(rounds) / noise))
+            return _symmetric_profile(step, _gaussian(losses, rows * math.sqrt(rounds) / noise))
         case GaussianRounds(order=None) if rows > _MOST_DRAWN:
-            return _chained(_profile(cost, Group(), step, n), rows)
+            return _chain_profiles(_profile(cost, Group(), step, n), rows)
         case Composition() | GaussianRounds(order=None):
             return _from_losses(cost, group, step, losses)
         case MixedComposition():
             if _is_spread(cost, group):
                 return _from_losses(cost, group, step, losses)
             units, rows_of_unit = _units(cost, group)
-            return _chained(_profile(cost, Group(1, rows_of_unit), step, n), units)
-    return _chained(_of_one_row(cost, step, n), rows)
+            return _chain_profiles(_profile(cost, Group(1, rows_of_unit), step, n), units)
+    return _chain_profiles(_row_profile(cost, step, n), rows)
 
 
-def _of_one_row(cost: Cost, step: float, n: int) -> Profile:
+def _row_profile(cost: Cost, step: float, n: int) -> Profile:
     losses = _losses(n, step)
     match cost:
         case ApproximateDP(epsilon, delta):
-            return _both_ways(step, delta + (1 - delta) * pure_deltas(losses, epsilon, 1))
+            return _symmetric_profile(step, delta + (1 - delta) * pure_deltas(losses, epsilon, 1))
         case GaussianRounds():
-            return _both_ways(step, _filtered(losses, cost))
+            return _symmetric_profile(step, _renyi_deltas(losses, cost))
     assert isinstance(cost, ParallelComposition)
     profiles = [_profile(part, Group(), step, n) for part in cost.costs]
     return Profile(step, *(np.max([getattr(part, side) for part in profiles], axis=0) for side in ("present", "absent")))
 
 
-def _both_ways(step: float, deltas: np.ndarray) -> Profile:
+def _symmetric_profile(step: float, deltas: np.ndarray) -> Profile:
     return Profile(step, deltas, deltas)
 
 
@@ -210,7 +210,7 @@ def _gaussian(losses: np.ndarray, mu: float) -> np.ndarray:
     return _convex(losses, np.clip(deltas, -np.expm1(np.minimum(0.0, losses)), 1.0))
 
 
-def _filtered(losses: np.ndarray, cost: GaussianRounds) -> np.ndarray:
+def _renyi_deltas(losses: np.ndarray, cost: GaussianRounds) -> np.ndarray:
     """All tests that a Renyi divergence of at most this, at this order and both ways, leaves possible."""
     assert cost.order is not None
     order, most = cost.order, cost.rounds * renyi_loss(cost.noise_multiplier, cost.sampling, cost.order)
@@ -237,7 +237,7 @@ def _renyi(logits: np.ndarray, other_logits: np.ndarray, order: float) -> np.nda
     return np.logaddexp(*(order * first - (order - 1) * second for first, second in sides)) / (order - 1)
 
 
-def _chained(base: Profile, times: int) -> Profile:
+def _chain_profiles(base: Profile, times: int) -> Profile:
     """So many profiles, one after another."""
     return Profile(base.step, *(_power(side, base.losses, times) for side in (base.present, base.absent)))
 
@@ -293,11 +293,11 @@ def _distributions(cost: Cost, group: Group, step: float) -> tuple[PLDPmf, PLDPm
     """Privacy loss distributions on the grid: of the rows' presence, and of their absence (the same where the two are alike)."""
     match cost:
         case Composition(costs):
-            return _composed([(_distributions(part, group, step), times) for part, times in costs], step)
+            return _compose([(_distributions(part, group, step), times) for part, times in costs], step)
         case MixedComposition() if _is_spread(cost, group):
-            return _mixed(cost, group, step)
+            return _mix_parts(cost, group, step)
         case GaussianRounds(order=None) if cost.sampling < 1 and group.total <= _MOST_DRAWN:
-            return _composed([(_sampled(cost, group.total, step), cost.rounds)], step)
+            return _compose([(_sampled_round(cost, group.total, step), cost.rounds)], step)
     n = math.ceil(min(_reach(cost, group.total)[0], LARGEST_LOSS) / step) + 1
     result = _profile(cost, group, step, n)
     present = _dots(result.present, step)
@@ -316,27 +316,27 @@ def _dots(deltas: np.ndarray, step: float) -> PLDPmf:
 Sides = tuple["PLDPmf", "PLDPmf"]
 
 
-def _composed(steps: list[tuple[Sides, int]], step: float) -> Sides:
+def _compose(steps: list[tuple[Sides, int]], step: float) -> Sides:
     """Unbounded in turn, so many times each."""
     if not steps:
         nothing = _dots(-np.expm1(np.minimum(_losses(1, step), 0.0)), step)
         return nothing, nothing
 
     def one_way(side: int) -> PLDPmf:
-        repeated = [_repeated(sides[side], times) for sides, times in steps]
+        repeated = [_self_composition(sides[side], times) for sides, times in steps]
         return reduce(lambda first, second: first.compose(second), repeated)
 
     present = one_way(0)
     return present, present if all(sides[0] is sides[1] for sides, _ in steps) else one_way(1)
 
 
-def _repeated(distribution: PLDPmf, times: int) -> PLDPmf:
+def _self_composition(distribution: PLDPmf, times: int) -> PLDPmf:
     """So many times the same; what already tells everything tells no more."""
     tells_all = distribution.get_delta_for_epsilon(LARGEST_LOSS) >= 1 - _ROUNDING
     return distribution if times == 1 or tells_all else distribution.self_compose(times)
 
 
-def _mixed(cost: MixedComposition, group: Group, step: float) -> Sides:
+def _mix_parts(cost: MixedComposition, group: Group, step: float) -> Sides:
     """A group spread over the parts in every way; with the remaining probability it is in none."""
     units, rows = _units(cost, group)
     rest_probability = 1 - sum(cost.probabilities)
@@ -353,7 +353,7 @@ def _mixed(cost: MixedComposition, group: Group, step: float) -> Sides:
         probability = math.factorial(units) * math.prod(probabilities[k] ** n / math.factorial(n) for k, n in enumerate(counts))
         if not probability:
             continue
-        composed = _composed([(of_part(part, count), 1) for part, count in enumerate(counts) if count], step)
+        composed = _compose([(of_part(part, count), 1) for part, count in enumerate(counts) if count], step)
         total += probability
         if mixture is None:
             mixture = composed
@@ -391,7 +391,7 @@ def _is_spread(cost: MixedComposition, group: Group) -> bool:
     return math.comb(units + len(cost.costs), units) <= _MOST_WAYS
 
 
-def _sampled(cost: GaussianRounds, rows: int, step: float) -> Sides:
+def _sampled_round(cost: GaussianRounds, rows: int, step: float) -> Sides:
     """One round, in which a binomial number of the rows takes part."""
     from dp_accounting.pld.privacy_loss_mechanism import AdjacencyType, MixtureGaussianPrivacyLoss
 

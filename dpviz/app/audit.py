@@ -111,11 +111,11 @@ def title_of(key: str) -> tuple[str, str]:
 
 def all_findings(*, with_stored: bool = True) -> Known:
     """What can be shown. Raises DpvizError when the stored run is missing or cannot be read."""
-    return Known(_once(stored_run) if with_stored else None, dict(background.all_values(SLOT)))
+    return Known(_bundled_run(stored_run) if with_stored else None, dict(background.all_values(SLOT)))
 
 
 @lru_cache(maxsize=1)
-def _once(read: Callable[[], StoredRun]) -> StoredRun:
+def _bundled_run(read: Callable[[], StoredRun]) -> StoredRun:
     """The run that comes with dpviz, read once for all sessions."""
     return read()
 

@@ -135,7 +135,7 @@ def first_person(tree: Tree) -> dict[str, str | float]:
     return found
 
 
-def _encoded(schema: Schema, cells: Cells) -> NewRows:
+def _encode_person(schema: Schema, cells: Cells) -> NewRows:
     """One row, encoded."""
     columns = []
     for name in schema.feature_names:
@@ -147,14 +147,14 @@ def _encoded(schema: Schema, cells: Cells) -> NewRows:
 
 def leaf_reached(tree: Tree, cells: Cells) -> str | None:
     """The path of the leaf this person reaches; None where the schema drops such a row."""
-    new = _encoded(tree.schema, cells)
+    new = _encode_person(tree.schema, cells)
     leaves = [placed.path for placed in tree.nodes() if not isinstance(placed.node, Branch)]
     return leaves[int(tree.leaf_of_rows(new.data)[0])] if new.usable[0] else None
 
 
 def answer_sentence(model: Model, cells: Cells) -> str:
     """What the model says about this person, with probabilities where it holds any. Names are not escaped."""
-    schema, new = model.schema, _encoded(model.schema, cells)
+    schema, new = model.schema, _encode_person(model.schema, cells)
     [said] = answers_of(model, new)
     if said is None or said != said:
         return "No answer: a missing or undeclared value, and the schema leaves such rows out."

@@ -89,8 +89,8 @@ def _delta_rows(pinned: Trained, trained: Trained, sides: tuple[Side, Side]) -> 
     """Epsilon, size and every measure of both trees with the difference."""
     epsilons = [one.result.settings.epsilon for one in (pinned, trained)]
     leaves = [side.tree.n_leaves for side in sides]
-    rows = [(f"ε ({trained.result.unit.neighbours})", *map(number_text, epsilons), _signed(epsilons[1] - epsilons[0]))]
-    rows.append(("Leaves on screen", *map(str, leaves), _signed(leaves[1] - leaves[0])))
+    rows = [(f"ε ({trained.result.unit.neighbours})", *map(number_text, epsilons), _gap_text(epsilons[1] - epsilons[0]))]
+    rows.append(("Leaves on screen", *map(str, leaves), _gap_text(leaves[1] - leaves[0])))
     before, now = (one.held_out.measures if one.held_out is not None else {} for one in (pinned, trained))
     for name, title in METRICS.items():
         if not any(math.isnan(found.get(name, math.nan)) for found in (before, now)):
@@ -101,5 +101,5 @@ def _delta_rows(pinned: Trained, trained: Trained, sides: tuple[Side, Side]) -> 
     return [dict(zip(("Measure", "Pinned", "Now", "Difference"), row, strict=True)) for row in rows]
 
 
-def _signed(gap: float) -> str:
+def _gap_text(gap: float) -> str:
     return f"{'+' * (gap > 0)}{minus(number_text(gap))}"

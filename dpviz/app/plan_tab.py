@@ -79,7 +79,7 @@ def plan_tab(loaded: Loaded) -> str:
             error(problem)
         else:
             make = partial(planning.consequences_steps, place.world, request, seed=SEED, workers=background.WORKERS)
-            more = {"is_last": lambda found: len(found.found) == len(planning.EPSILONS), **_kept(loaded)}
+            more = {"is_last": lambda found: len(found.found) == len(planning.EPSILONS), **_cache(loaded)}
             key = canonical_key(loaded, request.at(epsilon=1.0), world=place.key)
             curves = background.in_one(CURVES, key, make, **more)
             _ask_backwards(place, request, loaded)
@@ -89,7 +89,7 @@ def plan_tab(loaded: Loaded) -> str:
     return as_python.plan(rows_read(), request, None if n_rows == loaded.schema.n_public else n_rows)
 
 
-def _kept(loaded: Loaded) -> dict[str, Any]:
+def _cache(loaded: Loaded) -> dict[str, Any]:
     """Few answers of a session, since they hold its rows; more about a bundled sample, which the server holds anyway."""
     return {"keep": 40, "shared": True} if loaded.is_as_bundled else {"keep": 4}
 
@@ -112,14 +112,14 @@ def _ask_world(loaded: Loaded) -> Place:
     strength = middle.slider("Strength of the signal", 0.1, 1.0, 0.6, 0.1, help=words, **linked("strength"))
     depth = right.slider("Levels of the planted tree", 1, 4, 2, **linked("planted"))
     key = json.dumps([loaded.schema.key, (n_rows, strength, depth)])  # knows the schema, not the rows
-    world = _planted(key, loaded, n_rows, strength, depth)
+    world = _synthetic_table(key, loaded, n_rows, strength, depth)
     follows, guessing = (percent(round(share, 3)) for share in (world.chances[0][0], world.most_frequent))
     st.caption(prose("plan", "planted", follows=follows, guessing=guessing))
     return Place(world, key, f"Simulated from the schema of {loaded.title}")
 
 
 @st.cache_resource(scope="session", max_entries=4, show_spinner=False)
-def _planted(key: str, _loaded: Loaded, _n_rows: int, _strength: float, _depth: int) -> SyntheticTable:
+def _synthetic_table(key: str, _loaded: Loaded, _n_rows: int, _strength: float, _depth: int) -> SyntheticTable:
     return plant(_loaded.schema, n_rows=_n_rows, strength=_strength, depth=_depth, seed=1)
 
 
@@ -151,9 +151,9 @@ def _ask_backwards(place: Place, request: FitRequest, loaded: Loaded) -> None:
     key = canonical_key(
         loaded, request.at(**other), world=place.key, wanted=repr((name, goal))
     )  # what is looked for is no setting
-    task = background.in_one(ANSWER, key, partial(_found, search), is_last=lambda found: found[1].is_complete, **_kept(loaded))
+    task = background.in_one(ANSWER, key, partial(_found, search), is_last=lambda found: found[1].is_complete, **_cache(loaded))
     status = background.start_button(task, "Find the answer", ":material/search:")
-    background.show(task, "Training trees until the answer is clear", render=_so_far)
+    background.show(task, "Training trees until the answer is clear", render=_show_progress)
     if status.shown and status.job is None:
         search, answer = status.result
         _answer(search, answer)
@@ -167,7 +167,7 @@ def _found(search: Search, **how: Any) -> Iterator[tuple[Search, SearchAnswer]]:
         yield search, answer
 
 
-def _so_far(status: background.Status) -> None:
+def _show_progress(status: background.Status) -> None:
     """What is known while the search goes on holds like the answer itself, which will only say more."""
     (search, answer), *_ = status.values
     words = charts.answer_sentence(answer, search.along, search.goal)

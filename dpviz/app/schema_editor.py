@@ -137,7 +137,7 @@ def ask_columns(work: Prepared) -> None:
     # other rows are another grid; Streamlit keeps what was typed as long as the kinds of its cells stay as they are
     key = f"columns-{work.revision}-{'-'.join(str(draft.names.index(name)) for name in (draft.target, draft.person) if name)}"
     typed = (st.session_state.get(key) or {}).get("edited_rows", {})
-    edited = [_refilled(work, column, _apply_cells(column, typed.get(row, {}), problems)) for row, column in enumerate(columns)]
+    edited = [_refill(work, column, _apply_cells(column, typed.get(row, {}), problems)) for row, column in enumerate(columns)]
     work.draft = draft = draft.with_columns(*edited)
     st.markdown("### Columns")
     st.caption("Cells can be typed, pasted from a spreadsheet, or dragged on from one to those below it.")
@@ -200,7 +200,7 @@ def _number(value: float | None) -> str | None:
     return None if value is None else f"{value:.15g}"
 
 
-def _refilled(work: Prepared, before: ColumnDraft, column: ColumnDraft) -> ColumnDraft:
+def _refill(work: Prepared, before: ColumnDraft, column: ColumnDraft) -> ColumnDraft:
     """The column whose range, where it was read from the rows, is that of cells which are no missing codes."""
     is_read = work.role.may_read and not {"low", "high"}.isdisjoint(column.read) and column.missing_codes != before.missing_codes
     if not is_read or work.table is None:

@@ -119,7 +119,7 @@ def checked_requests(public: str | None = None) -> dict[str, Any]:
     # takes most of a second, and every page that says what a row risks needs it: done before the first visitor is there
     Thread(target=import_module, args=("dp_accounting.pld.pld_pmf",), daemon=True).start()
     check = Middleware(OnlyHere, public=public)  # type: ignore[arg-type]
-    return {"middleware": [check], "routes": _documentation(), "exception_handlers": {Exception: _failed}}
+    return {"middleware": [check], "routes": _documentation(), "exception_handlers": {Exception: _error_response}}
 
 
 def serve(script: str, public: str | None, config: dict[str, Any]) -> None:
@@ -139,7 +139,7 @@ def _documentation() -> list[Mount]:
     return [Mount(f"/{MANUAL}", pages)]
 
 
-async def _failed(request: Request, error: Exception) -> PlainTextResponse:
+async def _error_response(request: Request, error: Exception) -> PlainTextResponse:
     """The answer of Starlette's outermost layer, which lies around every middleware: it too may stand in no frame."""
     return PlainTextResponse("This failed because of an error in dpviz's server; its log says where.", _FAILED, headers=UNFRAMED)
 

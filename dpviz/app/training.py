@@ -210,10 +210,10 @@ def path_task(request: FitRequest, loaded: Loaded, *, fold: bool) -> background.
         key = canonical_key(loaded, there, draw=request.seed, path="epsilon", fold=fold, unit=repr(unit))
         wanted[key] = value, there, draws_of(there, train.schema) if is_resampled(there, loaded) else 0
     more: dict[str, Any] = {"priority": "path", "shared": True, "keep": KEPT_STEPS}
-    return background.Task(PATH, tuple(wanted), partial(_climbed, fit_steps, wanted), **more)
+    return background.Task(PATH, tuple(wanted), partial(_fit_path, fit_steps, wanted), **more)
 
 
-def _climbed(
+def _fit_path(
     fit_steps: PathSteps,
     wanted: Mapping[Any, tuple[float, FitRequest, int]],
     missing: Sequence[Hashable],

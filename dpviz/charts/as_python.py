@@ -82,7 +82,7 @@ def tree(rows: RowsRead, request: FitRequest, draw: int) -> str:
     score = "print(result.score(test))  # accuracy, or R² of a number\nprint(result.ledger.spent())  # ε by part and level\n"
     if request.settings.groups:
         score += "print(result.test_report.by_group)  # error and found share\n"
-    return f"{_fitted(rows, request, draw)}{score}"
+    return f"{_fit_line(rows, request, draw)}{score}"
 
 
 def opened(file: str) -> str:
@@ -90,7 +90,7 @@ def opened(file: str) -> str:
     return f"{_IMPORT}\nresult = dpviz.load_result({file!r})\n{_GUARANTEED}"
 
 
-def _fitted(rows: RowsRead, request: FitRequest, draw: int) -> str:
+def _fit_line(rows: RowsRead, request: FitRequest, draw: int) -> str:
     fit = _call("dpviz.fit", [repr(request.learner), "train"], request.arguments | {"seed": draw})
     return f"{_IMPORT}\n{rows.parts}result = {fit}\n{_GUARANTEED}"
 
@@ -159,7 +159,7 @@ def register() -> str:
 
 def lesson(sample: str, request: FitRequest, draw: int) -> str:
     """What an epsilon allows, and a tree of a sample with it."""
-    return f"{_fitted(RowsRead(sample), request, draw)}{_guesses(request.settings.epsilon)}"
+    return f"{_fit_line(RowsRead(sample), request, draw)}{_guesses(request.settings.epsilon)}"
 
 
 def guesses(epsilon: float) -> str:

@@ -46,7 +46,7 @@ def chart(height: int, *, top: int = 8, right: int = 12, **layout: Any) -> Figur
     """An empty figure of this many pixels with small margins."""
     from plotly.graph_objects import Figure
 
-    return Figure(layout=_sized(height, top, right) | layout)
+    return Figure(layout=_size(height, top, right) | layout)
 
 
 def panels(count: int, height: int, *, top: int = 8, spacing: float, layout: Style | None = None, **subplots: Any) -> Figure:
@@ -54,10 +54,10 @@ def panels(count: int, height: int, *, top: int = 8, spacing: float, layout: Sty
     from plotly.subplots import make_subplots
 
     figure = make_subplots(rows=count, cols=1, shared_xaxes=True, vertical_spacing=spacing, **subplots)
-    return figure.update_layout(_sized(height, top, 12) | (layout or {}))
+    return figure.update_layout(_size(height, top, 12) | (layout or {}))
 
 
-def _sized(height: int, top: int, right: int) -> Style:
+def _size(height: int, top: int, right: int) -> Style:
     return {"height": height, "margin": {"l": 8, "r": right, "t": top, "b": 8}}
 
 

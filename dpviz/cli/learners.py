@@ -161,7 +161,7 @@ def _verify_one(args: Namespace) -> int:
     found = verify_each(spec, epsilon=1.0 if args.epsilon is None else args.epsilon, universes=places, **params)
     worst = worst_of(found)
     numbers = (f"{worst.epsilon:g}", f"{worst.claimed:g}", f"{worst.composed:.4g}", f"{worst.log_ratio:.4f}")
-    line = (_named(worst.learner, worst.params), *numbers, worst.verdict, worst.searched, worst.because)
+    line = (_learner_text(worst.learner, worst.params), *numbers, worst.verdict, worst.searched, worst.because)
     header = ("LEARNER", "EPSILON", "CLAIMED", "COMPOSED", "SEARCHED", "FINDING", "WHERE", "REASON")
     console.show_table("verdict", header, [line])
     console.show_title("Where the search looked")
@@ -204,7 +204,7 @@ def _fact_cells(facts: LearnerEvidence) -> Sequence[str]:
     claim, seconds, attacked = facts.claim, f"{facts.processor_seconds:.1f}", facts.attacked
     shares = (strength_text(attacked) or "-", f"{attacked.perfect:.3g}") if attacked is not None else ("-", "-")
     numbers = (*shares, f"{claim.epsilon:g}", f"{facts.composed.epsilon:.4g}", seconds, facts.date, claim.because)
-    return _named(facts.learner, facts.params), f"{facts.epsilon:g}", claim.verdict, *_bounds_in_words(facts), *numbers
+    return _learner_text(facts.learner, facts.params), f"{facts.epsilon:g}", claim.verdict, *_bounds_in_words(facts), *numbers
 
 
 def _bounds_in_words(facts: LearnerEvidence | None) -> tuple[str, str]:
@@ -221,7 +221,7 @@ def _bound_in_words(bound: float, badge: Badge) -> str:
     return f"{at_least_text(bound).replace('≥', '>=').replace('∞', '>= inf')}, {badge.word}"
 
 
-def _named(learner: str, params: dict[str, Any]) -> str:
+def _learner_text(learner: str, params: dict[str, Any]) -> str:
     return " ".join([learner, *(f"{name}={value}" for name, value in params.items())])
 
 

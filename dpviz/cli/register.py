@@ -37,7 +37,7 @@ def run_register(args: Namespace) -> int:
     Example: dpviz register declare clinic --epsilon-cap 3 --unit 'one patient' --rows-per-unit 1
     """
     register = Register(args.register)
-    if args.topic not in (_check, _restored):  # these two are for a register that may be an old copy
+    if args.topic not in (_check, _restore):  # these two are for a register that may be an old copy
         register.recover_interrupted()
     return args.topic(args, register) or 0
 
@@ -73,7 +73,7 @@ def _check(args: Namespace, register: Register) -> int:
     return NOT_AS_WRITTEN if found else 0
 
 
-def _restored(args: Namespace, register: Register) -> None:
+def _restore(args: Namespace, register: Register) -> None:
     resume(register, reason=args.reason, made_by=args.by)
     _show(register)
 
@@ -190,7 +190,7 @@ _TOPICS = {
     "declare": ("name a data set that shares no rows with any other, and set its cap", _DECLARE | _ALWAYS, _declare),
     "cap": ("change the cap of a data set; what was spent stays spent", _CAP | _ALWAYS, _cap),
     "check": ("is it as it was written? Exit code 1 when it is not", _CHECK | _ALWAYS, _check),
-    "resume": ("go on with an old copy; what was left counts as spent", _RESUME | _ALWAYS, _restored),
+    "resume": ("go on with an old copy; what was left counts as spent", _RESUME | _ALWAYS, _restore),
 }
 OPTIONS = {
     "register": _TOPICS,

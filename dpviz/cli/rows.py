@@ -88,7 +88,7 @@ def open_rows(args: Namespace, schema: Schema | None, learner: LearnerSpec | Non
     else:
         table = table_of(args, (*schema.feature_names, schema.target.name) if schema else None)
         with _columns_by_place(table.names) if schema is None else nullcontext():
-            schema = schema or _proposed(table, args)
+            schema = schema or _propose(table, args)
             if learner is not None:
                 require_task(learner, schema)
             console.status("Encoding")
@@ -102,7 +102,7 @@ def _require_fit(learner: LearnerSpec | None, schema: Schema, counted: Rows | Sc
         require_counts(learner, counted, most_rows=MAX_ROWS)
 
 
-def _proposed(table: RawTable, args: Namespace) -> Schema:
+def _propose(table: RawTable, args: Namespace) -> Schema:
     """A schema read from the rows."""
     columns = tuple(column for column in table.columns if column.name != args.person)
     return propose_schema(replace(table, columns=columns), args.target)

@@ -48,7 +48,7 @@ class Attack:
 def _flip_at_random(data: EncodedDataset, rows: int, rng: np.random.Generator, max_depth: int) -> EncodedDataset:
     """Give rows / 2 randomly chosen rows another class."""
     positions = rng.permutation(data.n_rows)[: rows // 2]
-    return _flipped(data, positions, rng)
+    return _flip_classes(data, positions, rng)
 
 
 def _flip_leaves(data: EncodedDataset, rows: int, rng: np.random.Generator, max_depth: int) -> EncodedDataset:
@@ -68,7 +68,7 @@ def _flip_leaves(data: EncodedDataset, rows: int, rng: np.random.Generator, max_
         largest = rng.permutation(members[data.target[members] == counts.argmax()])
         positions.append(largest[: min(n_flips, _lead(data, members) // 2 + 1)])
         n_flips -= len(positions[-1])
-    return _flipped(data, np.concatenate(positions), rng)
+    return _flip_classes(data, np.concatenate(positions), rng)
 
 
 def _lead(data: EncodedDataset, rows: np.ndarray) -> int:
@@ -77,7 +77,7 @@ def _lead(data: EncodedDataset, rows: np.ndarray) -> int:
     return int(counts[-1] - counts[-2])
 
 
-def _flipped(data: EncodedDataset, positions: np.ndarray, rng: np.random.Generator) -> EncodedDataset:
+def _flip_classes(data: EncodedDataset, positions: np.ndarray, rng: np.random.Generator) -> EncodedDataset:
     """The same rows; those at these positions get another class, each with equal probability."""
     target = data.target.copy()
     target[positions] = (target[positions] + rng.integers(1, data.n_classes, len(positions))) % data.n_classes

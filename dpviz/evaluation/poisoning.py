@@ -83,13 +83,13 @@ def draw(
         raise DpvizError("There are no rows to score.", remedy="Give at least one test row.")
     count = draws if request.spec.spends_epsilon else 1
     seeds = child_seeds(seed, count)
-    measure, how = partial(_scored, without_caches(test)), {"workers": workers, "progress": progress, "stop": stop}
+    measure, how = partial(_accuracy_and_loss, without_caches(test)), {"workers": workers, "progress": progress, "stop": stop}
     found = fit_each([request], train, seeds, measure, CHUNK, at_least=1, **how)
     accuracies, losses = zip(*(one for [one] in found), strict=True)
     return Draws(np.array(accuracies), request.at(seed=seeds[0]).fit(train), max(losses), count)
 
 
-def _scored(test: EncodedDataset, result: FitResult, _: EncodedDataset) -> tuple[float, float]:
+def _accuracy_and_loss(test: EncodedDataset, result: FitResult, _: EncodedDataset) -> tuple[float, float]:
     """Accuracy on the test rows, and what the ledger composes to."""
     return score(result.model, test), result.spent.epsilon
 

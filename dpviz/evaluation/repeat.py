@@ -178,7 +178,7 @@ def _enter_worker(home: int) -> None:
 
     It also ends with that process. A worker that waited for its first task to do so would outlive a killed process by minutes.
     """
-    Thread(target=_end_after, args=(home,), daemon=True).start()
+    Thread(target=_exit_with_parent, args=(home,), daemon=True).start()
     NodeCache.most_bytes = _REMEMBERED
     if hasattr(os, "nice"):
         os.nice(19)
@@ -186,7 +186,7 @@ def _enter_worker(home: int) -> None:
     gc.freeze()  # loky collects garbage once a second: never among packages
 
 
-def _end_after(home: int) -> None:
+def _exit_with_parent(home: int) -> None:
     """The workers of a process that was killed would go on, and keep the rows they have."""
     while os.getppid() == home:
         sleep(1)

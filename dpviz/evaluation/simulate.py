@@ -144,7 +144,7 @@ def plant(schema: Schema, *, n_rows: int, strength: float, depth: int = 2, seed:
         if not low <= value <= high:
             raise ParameterError("a simulated world", name, value, f"in [{low}, {high:,}]")
     n_classes = len(schema.classes)
-    root = _planted(schema, depth, 0, frozenset(), generator(seed))
+    root = _random_subtree(schema, depth, 0, frozenset(), generator(seed))
     if isinstance(root, Leaf):
         raise _undivided()
     chances = strength * np.eye(n_classes) + (1 - strength) / n_classes
@@ -173,10 +173,10 @@ def _undivided() -> SchemaError:
 
 def _drawn_columns(schema: Schema, count: int, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
     """`count` values of every feature, independent of each other."""
-    return tuple(_drawn(feature, count, rng) for feature in schema.features)
+    return tuple(_draw_values(feature, count, rng) for feature in schema.features)
 
 
-def _drawn(feature: Feature, count: int, rng: np.random.Generator) -> np.ndarray:
+def _draw_values(feature: Feature, count: int, rng: np.random.Generator) -> np.ndarray:
     if isinstance(feature, CategoricalFeature):
         n = len(feature.categories)
         return rng.integers(n, size=count).astype(np.uint8 if n <= 256 else np.uint16)
@@ -184,7 +184,7 @@ def _drawn(feature: Feature, count: int, rng: np.random.Generator) -> np.ndarray
     return np.clip(np.round(values), np.ceil(feature.low), np.floor(feature.high)) if feature.whole else values
 
 
-def _planted(schema: Schema, depth: int, label: int, path_features: frozenset[int], rng: np.random.Generator) -> Node:
+def _random_subtree(schema: Schema, depth: int, label: int, path_features: frozenset[int], rng: np.random.Generator) -> Node:
     """A subtree whose sibling leaves differ. Most of its rows have the class `label`, so its parent's rule is worth finding."""
     places = [place for place in range(schema.n_features) if place not in path_features]
     aim = AIM if path_features else 0.5
@@ -194,14 +194,14 @@ def _planted(schema: Schema, depth: int, label: int, path_features: frozenset[in
         return Leaf(label)
     other_label = (label + 1 + int(rng.integers(len(schema.classes) - 1))) % len(schema.classes)
     features = path_features | {rule.feature}
-    left, right = (_planted(schema, depth - 1, side, features, rng) for side in (label, other_label))
+    left, right = (_random_subtree(schema, depth - 1, side, features, rng) for side in (label, other_label))
     return Branch(rule, left, right)
 
 
 def _rule_for(schema: Schema, place: int, share: float, rng: np.random.Generator) -> Rule | None:
     """A rule on this feature that sends about this share of the rows left; None when no rule comes near."""
     feature = schema.features[place]
-    sample = _drawn(feature, 2_000, rng)
+    sample = _draw_values(feature, 2_000, rng)
     rules: list[Rule]
     if isinstance(feature, CategoricalFeature):  # the first categories in an order, which is random when they are few
         count = len(feature.categories)
@@ -260,7 +260,7 @@ def region(schema: Schema, *, n_rows: int, base_rate: float, strength: float, se
     share = min(base_rate, 1 - base_rate)
     known = Schema(schema.features, schema.target, n_public=n_rows, rows_per_person=schema.rows_per_person)
     rng = generator(seed)
-    rule = Tree(known, _inside(known, share, rng))
+    rule = Tree(known, _nested_questions(known, share, rng))
     columns = _drawn_columns(known, 50_000, rng)
     width = float(np.mean(rule.predict(EncodedDataset(known, columns, np.zeros(50_000, dtype=np.uint8))) == 1))
     inside = min(share + strength * (1 - share), share / width)
@@ -270,7 +270,7 @@ def region(schema: Schema, *, n_rows: int, base_rate: float, strength: float, se
     return SyntheticTable(known, rule, tuple(chances), n_rows)
 
 
-def _inside(schema: Schema, share: float, rng: np.random.Generator) -> Node:
+def _nested_questions(schema: Schema, share: float, rng: np.random.Generator) -> Node:
     """Two questions that about this share of the rows pass; one where only one feature can be divided."""
     sides = [
         (place, rule)
@@ -310,10 +310,10 @@ def expected_steps(
         outcomes.append(_outcome(world, request, int(base_rate <= 0.5), of_draw))
         if len(outcomes) in (FIRST_DRAWS * len(worlds), len(tasks)):
             outcomes_of_worlds = np.array(outcomes).reshape(-1, len(worlds), 3).swapaxes(0, 1)
-            yield tuple(_summed_up(name, always, lines) for name, lines in zip(STRENGTHS, outcomes_of_worlds, strict=True))
+            yield tuple(_summary(name, always, lines) for name, lines in zip(STRENGTHS, outcomes_of_worlds, strict=True))
 
 
-def _summed_up(strength: str, always: float, lines: np.ndarray) -> Expected:
+def _summary(strength: str, always: float, lines: np.ndarray) -> Expected:
     """Accuracy is `always` and what trees gain over it on the rows that both are tested on."""
     best, gain, recall = np.median(lines, axis=0).tolist()
     return Expected(strength, best, always, always + gain, recall, float(np.mean(lines[:, 1] > 0)), draws=len(lines))

@@ -32,7 +32,7 @@ def _limit(group: Path) -> int:
         return 0
 
 
-def _rounded(count: int) -> int:
+def _round_down(count: int) -> int:
     """Two digits, rounded down: a limit that can be remembered."""
     unit = 10 ** max(0, len(str(count)) - 2)
     return count // unit * unit
@@ -42,9 +42,9 @@ _MEMORY = memory()
 #: What a file, packed or unpacked, its texts, its columns and its encoded rows take together, at most, for each of its bytes.
 MEMORY_PER_BYTE = 8
 #: Most bytes of a file, packed and unpacked.
-MAX_BYTES = _rounded(_MEMORY // MEMORY_PER_BYTE)
+MAX_BYTES = _round_down(_MEMORY // MEMORY_PER_BYTE)
 #: Most rows: encoded, read and trained on, a row of twenty columns takes about 400 bytes.
-MAX_ROWS = _rounded(_MEMORY // 1_600)
+MAX_ROWS = _round_down(_MEMORY // 1_600)
 MAX_COLUMNS = 2_000
 #: Bytes of a schema or a codebook.
 LARGEST_SCHEMA = 10_000_000

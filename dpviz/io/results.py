@@ -54,7 +54,7 @@ def _test_result(document: Any, schema: Schema, where: str) -> TestReport:
     n_answers, left = divmod(len(table), len(names_of(schema, groups)))
     if left:
         raise wrong("Every answer needs its counts in every group.", f"{where}.table")
-    counted = _counted(body, (n_answers, len(schema.classes)), where)
+    counted = _parse_counts(body, (n_answers, len(schema.classes)), where)
     return ClassReport(schema, body.share, body.epsilon, table, counted, groups)
 
 
@@ -68,7 +68,7 @@ def _of_numbers(body: TestEntry, schema: Schema, where: str) -> NumberReport:
     return NumberReport(schema, body.share, body.epsilon, table_epsilon, Window(centre, width), sums)
 
 
-def _counted(body: TestEntry, shape: tuple[int, int], where: str) -> tuple[tuple[int, ...], ...] | None:
+def _parse_counts(body: TestEntry, shape: tuple[int, int], where: str) -> tuple[tuple[int, ...], ...] | None:
     counts = body.counted
     if isinstance(counts, UnsetType):
         return None
@@ -134,7 +134,7 @@ def document_verdict(document: Any, schema: Schema, unit: Unit | None = None) ->
     statement, plan = statement_of(document), _stated_plan(document, schema)
     why_not = why_uncovered(statement.disclosures, is_exact=_is_exact(document, schema, plan))
     released = statement.noise.warning is None
-    whom = _known(unit, statement.unit)
+    whom = _unit(unit, statement.unit)
     about: dict[str, Any] = {"why_not": why_not, "unit": whom, "risk": _risk(statement, plan)}
     loss = statement.loss if whom.rows == statement.unit.rows else whom.loss_of(statement.guarantee)
     claim_loss = (
@@ -163,7 +163,7 @@ def _is_exact(document: Any, schema: Schema, plan: BudgetPlan | None) -> bool:
     return plan is None or plan.is_exact
 
 
-def _planned(ledger: Ledger, plan: BudgetPlan | None) -> Event | None:
+def _planned_event(ledger: Ledger, plan: BudgetPlan | None) -> Event | None:
     """What might have been done to a row where its steps are fewer because of the rows; None where they are not."""
     with suppress(DpvizError):
         if plan is not None and ledger.guarantee.epsilon < guarantee(plan.event()).epsilon:
@@ -177,7 +177,7 @@ def _risk(statement: Statement, plan: BudgetPlan | None) -> Risk | None:
     return Risk(ledger.event) if ledger.guarantee == statement.guarantee else None
 
 
-def _known(declared: Unit | None, stated: Unit) -> Unit:
+def _unit(declared: Unit | None, stated: Unit) -> Unit:
     """The unit in the register's words; what bounded its rows is in the file."""
     return stated if declared is None else replace(declared, is_bounded=stated.is_bounded)
 
@@ -250,7 +250,7 @@ def result_from_json(text: str | bytes) -> FitResult:
         test_report=test_result_of(document, model.schema),
         unit=statement.unit,
         releasable=_is_exact(document, model.schema, plan),
-        planned=_planned(ledger, plan),
+        planned=_planned_event(ledger, plan),
     )
 
 

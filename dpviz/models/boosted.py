@@ -130,7 +130,7 @@ class BoostedTrees(OfPackedTrees, Scored):
         rows = np.column_stack([column.astype(np.float64) for column in columns])
         for features, some in parts.items():
             if self._n_places(features) > min(self._n_scored, _LARGEST):
-                total += self._added(rows, some)
+                total += self._add_trees(rows, some)
                 continue
             first, second = features
             place = step[first] if first == second else step[first] * self._n_steps(second) + step[second]
@@ -184,10 +184,10 @@ class BoostedTrees(OfPackedTrees, Scored):
             rows[:, first] = np.repeat(self._steps(first), width)
             if first != second:
                 rows[:, second] = np.tile(self._steps(second), self._n_steps(first))
-            self._tables[features] = np.asfortranarray(self._added(rows, self._parts[0][features]))
+            self._tables[features] = np.asfortranarray(self._add_trees(rows, self._parts[0][features]))
         return self._tables[features]
 
-    def _added(self, rows: np.ndarray, parts: list[tuple[int, int | None]]) -> np.ndarray:
+    def _add_trees(self, rows: np.ndarray, parts: list[tuple[int, int | None]]) -> np.ndarray:
         """What parts of trees add to each of `rows`, shape (n_rows, n_scores)."""
         added = np.zeros((len(rows), self.n_scores))
         at_once = max(1, _AT_ONCE // max(1, len(rows)))

@@ -31,7 +31,7 @@ def answers(model: Model, rows: Any) -> np.ndarray:
     Returns an array of shape (n_rows,): names of classes (object), or numbers in the target's units (float64). None, or
     not-a-number, where there is no answer: the schema drops such a row, or the line is no record of the table.
     """
-    return answers_of(model, _encoded(model, rows))
+    return answers_of(model, _encode(model, rows))
 
 
 def probabilities(model: Model, rows: Any) -> np.ndarray:
@@ -39,7 +39,7 @@ def probabilities(model: Model, rows: Any) -> np.ndarray:
 
     Raises and warns as `answers` does, and raises UnsupportedError for a model that holds none.
     """
-    return probabilities_of(model, _encoded(model, rows))
+    return probabilities_of(model, _encode(model, rows))
 
 
 def answers_of(model: Model, new: NewRows) -> np.ndarray:
@@ -97,7 +97,7 @@ class Unanswered:
         return max((share for share in SHARES if 100 * n_rows >= share * max(self.n_rows, 1)), default=0)
 
 
-def _encoded(model: Model, rows: Any) -> NewRows:
+def _encode(model: Model, rows: Any) -> NewRows:
     if isinstance(rows, EncodedDataset):
         return NewRows(rows, np.ones(rows.n_rows, dtype=bool), {})
     new, unanswered = encode_new(table_of(rows, model.schema.feature_names, by_record=True), model.schema), Unanswered()

@@ -128,14 +128,14 @@ def train_on_stream(
         When stopped.
     """
     source = Simulation(validate_count("train_on_stream", "seed", seed, 0))
-    training = _Training(stream, way, Settings(epsilon=epsilon, max_depth=max_depth, delta=delta), params, source)
+    training = _State(stream, way, Settings(epsilon=epsilon, max_depth=max_depth, delta=delta), params, source)
     values = [training.run(tree) for tree in all_steps(range(training.n_trees), progress, stop)]
     model = boosted_model(training.trees, training.loss, training.initial, values)
     errors = _errors(model, stream, training.loss.n_scores)
     return StreamRun(way, model, Ledger(training.event), training.regular, errors, training.left())
 
 
-class _Training:
+class _State:
     """The rounds, and the rows present in each. Private."""
 
     def __init__(self, stream: Stream, way: str, settings: Settings, given: dict[str, Any], source: Simulation) -> None:

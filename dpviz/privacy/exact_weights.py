@@ -62,7 +62,7 @@ class ExactWeights:
     def total(self, behind: np.ndarray, digits: int) -> Decimal:
         """The sum of exp(-rate k) over all k (1-D), within 10^-digits, relatively."""
         with localcontext(_context(digits)):
-            return sum((times * self._decimal(k, digits) for k, times in _counted(behind)), Decimal(0))
+            return sum((times * self._decimal(k, digits) for k, times in _count_values(behind)), Decimal(0))
 
     def _decimal(self, k: int, digits: int) -> Decimal:
         found = Decimal(1)
@@ -74,7 +74,7 @@ class ExactWeights:
         raise AssertionError
 
 
-def _counted(numbers: np.ndarray) -> zip[tuple[int, int]]:
+def _count_values(numbers: np.ndarray) -> zip[tuple[int, int]]:
     return zip(*(part.tolist() for part in np.unique(numbers, return_counts=True)), strict=True)
 
 

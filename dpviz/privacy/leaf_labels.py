@@ -125,16 +125,16 @@ class LabelLeaves:
         """Labels; uniform where a leaf has no rows."""
         labels = rng.integers(counts.shape[1], size=len(counts), dtype=np.uint8)
         held = np.flatnonzero(counts.any(axis=1))
-        labels[held] = self._drawn(counts[held], rng)
+        labels[held] = self._draw_labels(counts[held], rng)
         return labels
 
-    def _drawn(self, counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    def _draw_labels(self, counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         points = rng.random(len(counts))
         parts = (slice(start, start + _AT_ONCE) for start in range(0, len(counts), _AT_ONCE))
-        drawn = [(points[part, None] > self._below(counts[part])).sum(axis=1) for part in parts]
+        drawn = [(points[part, None] > self._cumulative(counts[part])).sum(axis=1) for part in parts]
         return np.concatenate(drawn) if drawn else np.empty(0, dtype=np.int64)
 
-    def _below(self, counts: np.ndarray) -> np.ndarray:
+    def _cumulative(self, counts: np.ndarray) -> np.ndarray:
         """Cumulative probabilities without the last one, which is 1."""
         return self.rule.probabilities(counts).cumsum(axis=1)[:, :-1]
 

@@ -79,7 +79,7 @@ class JointQuantiles:
     def log_density(self, values: np.ndarray, quantiles: np.ndarray) -> np.ndarray:
         """Exact log density at `quantiles` (last axis m); -inf outside the range or out of order."""
         quantiles = np.asarray(quantiles, dtype=np.float64)
-        clipped = np.sort(self._clipped(values))
+        clipped = np.sort(self._clip(values))
         below = np.searchsorted(clipped, quantiles, side="right")
         counts = np.diff(below, axis=-1, prepend=0, append=len(clipped))
         utility = -np.abs(counts - len(clipped) / (self.n_quantiles + 1)).sum(axis=-1)
@@ -87,14 +87,14 @@ class JointQuantiles:
         allowed = inside.all(axis=-1) & (np.diff(quantiles, axis=-1) >= 0).all(axis=-1)
         return np.where(allowed, self.exponent * utility - self.log_normaliser(values), -np.inf)
 
-    def _clipped(self, values: np.ndarray) -> np.ndarray:
+    def _clip(self, values: np.ndarray) -> np.ndarray:
         values = np.asarray(values, dtype=np.float64)
         if np.isnan(values).any():
             raise DpvizError("Quantiles need values without gaps.", remedy="Fill missing values by a public rule first.")
         return values.clip(self.low, self.high)
 
     def _trellis(self, values: np.ndarray) -> _Trellis:
-        intervals = _Intervals.between(self._clipped(values), self.low, self.high, self.n_quantiles + 1)
+        intervals = _Intervals.between(self._clip(values), self.low, self.high, self.n_quantiles + 1)
         return _Trellis(intervals, self.n_quantiles, self.exponent / (self.n_quantiles + 1))
 
 

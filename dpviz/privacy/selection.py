@@ -116,7 +116,7 @@ class ExponentialMechanism(_Selection):
 
     def sample(self, utilities: np.ndarray, rng: np.random.Generator) -> int:
         """One index."""
-        logits = self._weighted(utilities)
+        logits = self._weights(utilities)
         return int((logits + rng.gumbel(size=logits.shape)).argmax())
 
     def sample_exactly(self, utilities: np.ndarray) -> int:
@@ -130,10 +130,10 @@ class ExponentialMechanism(_Selection):
 
     def probabilities(self, utilities: np.ndarray) -> np.ndarray:
         """Exact probabilities over the last axis, same shape as `utilities`."""
-        logits = self._weighted(utilities)
+        logits = self._weights(utilities)
         weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
         return weights / weights.sum(axis=-1, keepdims=True)
 
-    def _weighted(self, utilities: np.ndarray) -> np.ndarray:
+    def _weights(self, utilities: np.ndarray) -> np.ndarray:
         logits = self._logits(utilities)
         return logits if self.log_weights is None else logits + self.log_weights

@@ -172,7 +172,7 @@ class _Roots:
 
     def decimals(self, digits: int) -> list[Decimal]:
         """A decimal number per root, within 10^-digits, relatively."""
-        every = list(self._each())
+        every = list(self._root_blocks())
         best = max(left.max() + right.max() for left, right in every)
         return [
             self.weights.total(np.array([best - left.max() - right.max()]), digits + 1)
@@ -181,7 +181,7 @@ class _Roots:
             for left, right in every
         ]
 
-    def _each(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def _root_blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         for sides in self.utilities.blocks():
             yield from zip(*sides, strict=True)
 

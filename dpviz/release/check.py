@@ -166,7 +166,7 @@ def composed(releases: Sequence[ReleaseRecord], rows: int = 1) -> Composed | Non
     if len(releases) < 2:
         return None
     events = [_event(record, rows) for record in releases]
-    unread = sum(event == _any(record, rows) for event, record in zip(events, releases, strict=True))
+    unread = sum(event == _any_algorithm(record, rows) for event, record in zip(events, releases, strict=True))
     return Composed(Risk(Sequential(tuple(events)), rows=rows), max(record.loss.delta for record in releases), unread)
 
 
@@ -177,10 +177,10 @@ def _event(record: ReleaseRecord, rows: int) -> Event:
         found = guarantee(event, rows)
         if found.epsilon <= record.loss.epsilon and found.delta <= record.loss.delta:
             return event
-    return _any(record, rows)
+    return _any_algorithm(record, rows)
 
 
-def _any(record: ReleaseRecord, rows: int) -> Event:
+def _any_algorithm(record: ReleaseRecord, rows: int) -> Event:
     """Any algorithm that costs a row its part of what is booked, as every learner here does."""
     part = round_up(Fraction(record.loss.epsilon) / rows)
     return Risk.of_any(PrivacyLoss(part, record.loss.delta)).event

@@ -44,7 +44,7 @@ def convert(connection: sqlite3.Connection, version: int, keyed: Callable[[str],
     `head` is the latest entry of the chain, as it was kept beside the register. Returns how many changes the register must have
     had: more than it counts itself where it is an old copy. Raises ValueError where the tables are of another version.
     """
-    old, last = _taken(connection)
+    old, last = _take_tables(connection)
     if version < 4 and old["register"]:
         raise ValueError("tables of a later version")
     is_behind = version < 4 and _is_behind(old, head)
@@ -63,7 +63,7 @@ def convert(connection: sqlite3.Connection, version: int, keyed: Callable[[str],
     return int(old["register"][0]["counter"]) + is_behind
 
 
-def _taken(connection: sqlite3.Connection) -> tuple[Tables, int]:
+def _take_tables(connection: sqlite3.Connection) -> tuple[Tables, int]:
     """Every row of every table, which are dropped with their triggers; and the number of the last release there was."""
     old: Tables = {name: [] for name in (*_TABLES, "entry")}
     names = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid DESC"

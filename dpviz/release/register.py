@@ -696,7 +696,7 @@ class Register:
         """Note an inspection (INSPECTION or WARNED) of these rows by their schema. The digest of the first schema is kept."""
         self.note_use(data.identity, what=what, settings={})
         if not self._first_schemas(data):
-            self.note_use(_inspected(data), what=_FIRST_SCHEMA, settings={"schema": _digest_of(data.schema)})
+            self.note_use(_inspection_key(data), what=_FIRST_SCHEMA, settings={"schema": _digest_of(data.schema)})
 
     def is_corrected(self, data: Rows) -> bool:
         """Whether the first inspection of these rows was by another schema than theirs, in whichever session and order."""
@@ -706,7 +706,7 @@ class Register:
     def _first_schemas(self, data: Rows) -> frozenset[str]:
         sql = "SELECT settings FROM exploration WHERE fingerprint = ? AND what = ?"
         with self.reading() as connection:
-            uses = connection.execute(sql, (self.keyed(_inspected(data)), _FIRST_SCHEMA)).fetchall()
+            uses = connection.execute(sql, (self.keyed(_inspection_key(data)), _FIRST_SCHEMA)).fetchall()
             return frozenset(str(read(dict, parse_json(settings)).get("schema")) for (settings,) in uses)
 
 
@@ -750,7 +750,7 @@ def _path(name: str, given: Any) -> Path:
     return Path(given)
 
 
-def _inspected(data: Rows) -> str:
+def _inspection_key(data: Rows) -> str:
     """Rows are told again by their count and the sum of the column to predict, under any schema."""
     sums = data.table_sums
     target = next((one for one in sums.columns if one.name == data.schema.target.name), None) if sums.is_known else None

@@ -184,7 +184,7 @@ class PostgreSQL(Database):
         self._lost, self._decimals = (dbapi.OperationalError, dbapi.InterfaceError), dict[str, Any]()
         given = {"user": address.user, "host": address.host, "port": address.port, "dbname": address.database}
         given |= {"application_name": "dpviz", "client_encoding": "utf8"}
-        wanted = " ".join(f"{name}={_quoted(str(value))}" for name, value in given.items() if value)
+        wanted = " ".join(f"{name}={_quote(str(value))}" for name, value in given.items() if value)
         with self.errors():
             self._base = dbapi.connect(wanted, autocommit=True)
             for name, value in self._SETTINGS.items():
@@ -227,7 +227,7 @@ class PostgreSQL(Database):
         return rows
 
 
-def _quoted(value: str) -> str:
+def _quote(value: str) -> str:
     """A value of a connection string."""
     escaped = value.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"

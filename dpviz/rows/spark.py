@@ -52,7 +52,7 @@ class SparkTable(Database):
     def _stream(self, statement: str, n_rows: int) -> Iterator[tuple[Any, Callable[[], None]]]:
         """Part by part."""
         frame = self.session.sql(statement)
-        streams = _mapped(frame, _streams, pa.schema({"content": pa.binary()}))
+        streams = _map_frame(frame, _streams, pa.schema({"content": pa.binary()}))
         batches = (batch for (content,) in streams.toLocalIterator() for batch in pa.ipc.open_stream(bytes(content)))
         yield pa.RecordBatchReader.from_batches(to_arrow_schema(frame.schema), batches), lambda: None
 
@@ -91,16 +91,16 @@ class SparkSource:
         """`table` is ended with this."""
         self._frame, self._table, self.names = frame, table, tuple(frame.columns)
 
-    def _made(self, function: PartFunction, schema: pa.Schema) -> Any:
-        return _mapped(self._frame, partial(_of_part, function), schema)
+    def _map_rows(self, function: PartFunction, schema: pa.Schema) -> Any:
+        return _map_frame(self._frame, partial(_of_part, function), schema)
 
     def map_batches(self, function: PartFunction, schema: pa.Schema) -> SparkSource:
         """What a function makes of every part, in a local checkpoint."""
-        return SparkSource(self._made(function, schema).localCheckpoint(eager=True))
+        return SparkSource(self._map_rows(function, schema).localCheckpoint(eager=True))
 
     def sum_batches(self, function: PartFunction) -> pa.Table:
         """Cells, added up on the executors."""
-        cells = self._made(function, CELLS).groupBy("cell").agg(functions.sum("count").alias("count"))
+        cells = self._map_rows(function, CELLS).groupBy("cell").agg(functions.sum("count").alias("count"))
         return cells.toArrow().cast(CELLS)
 
     def partition_by(self, person: str, most: int) -> SparkSource:
@@ -116,7 +116,7 @@ class SparkSource:
             sizes = ordered.sum_batches(_size_of_part)
             starts = starts_of(*(column.to_numpy() for column in sizes.columns))
             first = functions.min("row").over(Window.partitionBy("person"))
-            numbered = ordered._made(partial(_numbered, starts), WHOSE).withColumn("row", first)
+            numbered = ordered._map_rows(partial(_number_rows, starts), WHOSE).withColumn("row", first)
             return SparkSource(numbered).map_batches(together, KEPT)
         finally:
             ordered.close()
@@ -131,7 +131,7 @@ class SparkSource:
             self._table.close()
 
 
-def _mapped(frame: Any, function: Callable[[Batches], Batches], schema: pa.Schema) -> Any:
+def _map_frame(frame: Any, function: Callable[[Batches], Batches], schema: pa.Schema) -> Any:
     """Columns have numbers meanwhile: functions that map frames look them up by names without quotes."""
     numbered = frame.toDF(*(f"c{place}" for place in range(len(frame.columns))))
     with warnings.catch_warnings():
@@ -155,7 +155,7 @@ def _size_of_part(part: int, batches: Batches) -> Batches:
     yield cells_of([part], [sum(batch.num_rows for batch in batches)])
 
 
-def _numbered(starts: dict[int, int], part: int, batches: Batches) -> Batches:
+def _number_rows(starts: dict[int, int], part: int, batches: Batches) -> Batches:
     start = starts.get(part, 0)
     for batch in batches:
         numbers = pa.array(range(start, start + batch.num_rows), pa.int64())

@@ -27,7 +27,7 @@ _LONGEST = 4 * (LONGEST_LINE + 1)
 
 def csv_batches(path: Path, options: ReadOptions) -> Batches:
     """A CSV file, also packed as .gz; raises TableError."""
-    with _opened(path) as (_, file):
+    with _open(path) as (_, file):
         head = b"" if options.names is not None else _head(file)
     raw, notes = plain_text(head)
     if notes:
@@ -41,7 +41,7 @@ def csv_batches(path: Path, options: ReadOptions) -> Batches:
 
     def read(step: Progress) -> Iterator[RawTable]:
         size, n_pieces = max(path.stat().st_size, 1), 0
-        with _opened(path) as (packed, file):
+        with _open(path) as (packed, file):
             file.read(header.end)
             for piece in _whole_lines(file, options.by_record):
                 step(min(1.0, packed.tell() / size))
@@ -54,7 +54,7 @@ def csv_batches(path: Path, options: ReadOptions) -> Batches:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[tuple[BinaryIO, BinaryIO]]:
+def _open(path: Path) -> Iterator[tuple[BinaryIO, BinaryIO]]:
     """(the file, its content unpacked). Raises TableError where that is damaged."""
     is_packed = path.suffix.lower() == ".gz"
     with open(path, "rb") as file:

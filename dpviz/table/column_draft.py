@@ -156,7 +156,7 @@ def of_column(column: Feature | Target) -> ColumnDraft:
     return ColumnDraft(column.name, use, **known, read=read)
 
 
-def _made(kind: type[T], column: ColumnDraft, fields: dict[str, str], **instead: Any) -> T:
+def _build(kind: type[T], column: ColumnDraft, fields: dict[str, str], **instead: Any) -> T:
     """The column of a schema that has what the draft says of its fields."""
     known = {"kind", *(field.name for field in fields_of(kind))}  # type: ignore[arg-type]
     told = {ours: theirs for ours, theirs in fields.items() if theirs in known}
@@ -169,10 +169,10 @@ def feature_of(column: ColumnDraft) -> Feature:
     """The feature that a draft without gaps declares; raises SchemaError when it contradicts itself."""
     if column.use is Use.NUMBER:
         if column.part:
-            return _made(DateFeature, column, NUMERIC_FIELDS, missing_as=_stand_in(column), order=column.order or "ymd")
-        return _made(NumericFeature, column, NUMERIC_FIELDS, missing_as=_stand_in(column))
+            return _build(DateFeature, column, NUMERIC_FIELDS, missing_as=_stand_in(column), order=column.order or "ymd")
+        return _build(NumericFeature, column, NUMERIC_FIELDS, missing_as=_stand_in(column))
     named = dict.fromkeys(filter(None, (*column.categories, column.missing_as, column.unknown_as)))
-    return _made(CategoricalFeature, column, CATEGORY_FIELDS, categories=tuple(named))
+    return _build(CategoricalFeature, column, CATEGORY_FIELDS, categories=tuple(named))
 
 
 def _stand_in(column: ColumnDraft) -> float | None:
@@ -188,8 +188,8 @@ def target_of(column: ColumnDraft) -> Target:
     if column.use is Use.NUMBER:
         if column.part:
             raise SchemaError("A date cannot be predicted.", field=column.name, remedy="Choose another target.")
-        return _made(NumericTarget, column, NUMERIC_FIELDS)
-    return _made(ClassTarget, column, CLASS_FIELDS)
+        return _build(NumericTarget, column, NUMERIC_FIELDS)
+    return _build(ClassTarget, column, CLASS_FIELDS)
 
 
 # --- numbers as people type and paste them: what may mean two numbers is refused

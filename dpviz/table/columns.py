@@ -78,7 +78,7 @@ class Column:
         self.typed = None
         if numbers is not None:
             is_whole = numbers.dtype.kind in "iu"
-            self.typed = _read_only(_narrowed(numbers) if is_whole else numbers.astype(np.float64, copy=not is_own))
+            self.typed = _read_only(_narrow(numbers) if is_whole else numbers.astype(np.float64, copy=not is_own))
         if codes is not None:
             self.__dict__["_coded"] = texts, _read_only(codes)
 
@@ -554,7 +554,7 @@ def _of_arrow(values: Any, charge: Callable[[int], None] | None) -> Typed:
             values = pc.floor_temporal(values, unit="microsecond").cast(pa.timestamp("us"), safe=False)
     encoded = values if types.is_dictionary(kind) else as_bytes(values).dictionary_encode()
     chunks = encoded.unify_dictionaries().chunks if encoded.num_chunks else []
-    places = _joined((_plain(chunk.indices.cast(pa.int64()).fill_null(-1)) for chunk in chunks), np.int64)
+    places = _concatenate((_plain(chunk.indices.cast(pa.int64()).fill_null(-1)) for chunk in chunks), np.int64)
     distinct: Any = as_bytes(chunks[0].dictionary) if chunks else ()
     if charge is not None:
         charge(_TEXT * len(distinct) + (distinct.nbytes if chunks else 0))
@@ -565,7 +565,7 @@ def _of_arrow(values: Any, charge: Callable[[int], None] | None) -> Typed:
 def _plain_numbers(values: Any) -> np.ndarray:
     """Floating-point, not-a-number where missing, or whole numbers where none is."""
     values = values.fill_null(np.nan) if values.null_count else values
-    return _joined(map(_plain, values.chunks), values.type.to_pandas_dtype())
+    return _concatenate(map(_plain, values.chunks), values.type.to_pandas_dtype())
 
 
 def _plain(part: Any) -> np.ndarray:
@@ -574,7 +574,7 @@ def _plain(part: Any) -> np.ndarray:
     return np.frombuffer(part.buffers()[1], kind, len(part), part.offset * kind.itemsize) if len(part) else np.empty(0, kind)
 
 
-def _joined(parts: Iterable[np.ndarray], kind: type) -> np.ndarray:
+def _concatenate(parts: Iterable[np.ndarray], kind: type) -> np.ndarray:
     """One after another; a single one is not copied."""
     every = list(parts)
     return every[0] if len(every) == 1 else np.concatenate([np.empty(0, kind), *every])
@@ -598,7 +598,7 @@ def _scalar_text(scalar: Any) -> str:
 # --- numbers that came as such
 
 
-def _narrowed(numbers: np.ndarray) -> np.ndarray:
+def _narrow(numbers: np.ndarray) -> np.ndarray:
     low, high = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, 0)
     return numbers.astype(np.result_type(np.min_scalar_type(low), np.min_scalar_type(high)))
 

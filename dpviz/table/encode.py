@@ -151,9 +151,9 @@ def _unread(table: RawTable, columns: Sequence[EncodedColumn], schema: Schema) -
                 yield Unread(one.name, {CODES: int(is_code.sum())}, _BEYOND, _first(clipped, table))
         if (unknown := column.had(_UNKNOWN)) is not None:
             kind, words = _kind_and_words(one)
-            yield Unread(one.name, _counted(raw.counts_of(unknown), kind), words, _first(unknown, table))
+            yield Unread(one.name, _count_kinds(raw.counts_of(unknown), kind), words, _first(unknown, table))
         elif (mapped := column.had(_UNKNOWN_MAPPED)) is not None:
-            kinds = _counted(raw.counts_of(mapped), _kind_and_words(one)[0])
+            kinds = _count_kinds(raw.counts_of(mapped), _kind_and_words(one)[0])
             del kinds[UNDECLARED]
             if kinds:
                 yield Unread(one.name, kinds, _REPLACED)
@@ -169,7 +169,7 @@ def _looks_missing(value: float, declared: NumericFeature | NumericTarget) -> bo
     return means_no_value(abs(value)) or (value < 0 <= declared.low and value.is_integer())
 
 
-def _counted(texts: Mapping[str, int], kind_of: Kind) -> Counter[str]:
+def _count_kinds(texts: Mapping[str, int], kind_of: Kind) -> Counter[str]:
     kinds = Counter[str]()
     for text, count in texts.items():
         kinds[kind_of(text)] += count
@@ -207,10 +207,10 @@ def encode_part(
         persons = _persons(whose := table.column(person))
         sums.append(of_column(whose, are_keys=True))
         kept = persons >= 0
-        if kinds := _counted(whose.counts_of(~kept), kind_of_nobody):
+        if kinds := _count_kinds(whose.counts_of(~kept), kind_of_nobody):
             unread.append(Unread(person, kinds, _NOBODY))
         dropped.append((person, len(kept) - int(kept.sum()), 0))
-    dropped += _dropped(columns, kept)
+    dropped += _dropped_cells(columns, kept)
     encoded, counts, unchanged = _kept_rows(columns, kept)
     *of_features, (target, *of_target) = dropped
     report = EncodingReport(
@@ -240,7 +240,7 @@ def _positive(counts: Iterable[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
     return tuple((name, count) for name, count in counts if count)
 
 
-def _dropped(columns: Sequence[EncodedColumn], kept: np.ndarray) -> Iterator[tuple[str, int, int]]:
+def _dropped_cells(columns: Sequence[EncodedColumn], kept: np.ndarray) -> Iterator[tuple[str, int, int]]:
     """(column, missing cells, unknown cells that drop a row), each row at the first column that drops it; changes `kept`."""
     for column in columns:
         missing, unknown = (0 if (cells := column.had(effect)) is None else _take(kept, cells) for effect in (_MISSING, _UNKNOWN))
@@ -452,7 +452,7 @@ def encode_new(table: RawTable, schema: Schema) -> NewRows:
     warn_of_marks(table, schema.features)
     columns = _encode_columns(table, schema.features)
     unread, kept = tuple(_unread(table, columns, schema)), np.ones(table.n_rows, dtype=bool)
-    dropped = {"": len(table.left_out)} | {name: missing + unknown for name, missing, unknown in _dropped(columns, kept)}
+    dropped = {"": len(table.left_out)} | {name: missing + unknown for name, missing, unknown in _dropped_cells(columns, kept)}
     encoded, _, _ = _kept_rows(columns, kept)
     usable = np.ones(table.n_rows + len(table.left_out), dtype=bool)
     usable[list(table.left_out)] = False

@@ -101,7 +101,7 @@ class Unread(Doubt):
         """`words`: what such cells are, and what helps. `first`: place among all records, from 1; 0 where it is not known."""
         count, (what, remedy) = sum(kinds.values()), words
         where = f", first in row {first:,}" if first else ""
-        finding = f"{count:,} cell{'s'[: count != 1]} {what}{where}: {_listed(kinds)}. {remedy}"
+        finding = f"{count:,} cell{'s'[: count != 1]} {what}{where}: {_kind_list(kinds)}. {remedy}"
         made = super().__new__(cls, finding, _help_of(kinds), column=column)
         made.kinds, made.words, made.first = Counter(kinds), words, first
         return made
@@ -254,13 +254,13 @@ def _mixed_notes(column: Column, example: tuple[str, ...], first: int) -> Iterat
     for text in islice(others, _MOST_LOOKED_AT):
         kinds[text_kind_in_numbers(text)] += others[text]
     what = "Holds numbers and text: a number only if such texts are missing codes."
-    what = f"{what} They begin in row {first:,} and are: {_listed(kinds)}."
+    what = f"{what} They begin in row {first:,} and are: {_kind_list(kinds)}."
     quoted = f"For example {example[0]!r} and {example[1]!r}."
     is_doubt = not IN_OTHER_FORM.isdisjoint(kinds) or len(others) * 2 < len(column.distinct_texts)
     yield (Doubt if is_doubt else Note)(what, _help_of(kinds), quoted)
 
 
-def _listed(kinds: Mapping[str, int]) -> str:
+def _kind_list(kinds: Mapping[str, int]) -> str:
     return ", ".join(f"{kind} ({count:,})" for kind, count in sorted(kinds.items(), key=lambda item: (-item[1], item[0])))
 
 

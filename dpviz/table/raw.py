@@ -193,7 +193,7 @@ def _matched_names(found: Sequence[str], names: Sequence[str] | None) -> list[st
     return [name if not asked or name in (names or ()) else asked.get(clean(name), name) for name in found]
 
 
-def _chosen(source: str, found: list[str], names: Sequence[str] | None) -> dict[str, int]:
+def _column_places(source: str, found: list[str], names: Sequence[str] | None) -> dict[str, int]:
     """Name -> place of the columns that are wanted; raises SchemaError for one that is missing, TableError for two of a name."""
     found = _matched_names(found, names)
     lacking = [name for name in names or () if name not in found]
@@ -222,7 +222,7 @@ def _of_columns(
 ) -> RawTable:
     """The table of the columns at some places; of lists and records only where they are asked for."""
     columns, others = [], []
-    for name, place in _chosen(source, found, names).items():
+    for name, place in _column_places(source, found, names).items():
         if names is None and not is_flat(place):
             others.append(name)
         else:

@@ -135,7 +135,7 @@ class CategoricalFeature(Sourced):
     groups: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "categories", _listed(self.name, "categories", self.categories))
+        object.__setattr__(self, "categories", _text_tuple(self.name, "categories", self.categories))
         _settle_codes(self)
         _settle_groups(self, self.categories)
         if not self.categories:
@@ -169,8 +169,8 @@ class ClassTarget(Sourced):
     groups: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "classes", _listed(self.name, "classes", self.classes))
-        object.__setattr__(self, "read_from_data", _listed(self.name, "read_from_data", self.read_from_data))
+        object.__setattr__(self, "classes", _text_tuple(self.name, "classes", self.classes))
+        object.__setattr__(self, "read_from_data", _text_tuple(self.name, "read_from_data", self.read_from_data))
         _settle_groups(self, self.classes)
         if len(self.classes) < 2:
             what = f"A class target needs at least two classes; got {len(self.classes)}."
@@ -241,9 +241,9 @@ class Schema:
     rows_per_person: int = 1
 
     def __post_init__(self) -> None:
-        features = (self.features,) if isinstance(self.features, Sourced) else _listed("schema", "features", self.features)
+        features = (self.features,) if isinstance(self.features, Sourced) else _text_tuple("schema", "features", self.features)
         object.__setattr__(self, "features", features)
-        object.__setattr__(self, "read_from_data", _listed("schema", "read_from_data", self.read_from_data))
+        object.__setattr__(self, "read_from_data", _text_tuple("schema", "read_from_data", self.read_from_data))
         for feature in features:
             _require_kind("features", feature, (NumericFeature, CategoricalFeature), "NumericFeature('age', 0, 100)")
         _require_kind("target", self.target, (ClassTarget, NumericTarget), "ClassTarget('label', ('no', 'yes'))")
@@ -282,7 +282,7 @@ class Schema:
         """All of it as one line, equal for equal schemas. It holds what was read from the data: for digests and caches only."""
         features = ", ".join(feature.key for feature in self.features) + "," * (len(self.features) == 1)
         more = f"n_public={self.n_public!r}, read_from_data={self.read_from_data!r}"
-        more += "".join(f", {name}={value!r}" for name, value in self._own.items())
+        more += "".join(f", {name}={value!r}" for name, value in self._schema_fields.items())
         return f"Schema(features=({features}), target={self.target.key}, {more})"
 
     @property
@@ -347,11 +347,11 @@ class Schema:
             "target": self.target.to_dict(),
             "n_public": self.n_public,
             "read_from_data": list(self.read_from_data),
-            **self._own,
+            **self._schema_fields,
         }
 
     @property
-    def _own(self) -> dict[str, Any]:
+    def _schema_fields(self) -> dict[str, Any]:
         """What it says of itself and of no column, as far as it says more than nothing: older schemas have none of it."""
         return {name: value for name in _OWN_FIELDS if (value := getattr(self, name)) not in (None, "", 1)}
 
@@ -421,7 +421,7 @@ def _settle_numbers(column: NumericFeature | NumericTarget, *names: str) -> None
 def _settle_codes(column: NumericFeature | CategoricalFeature | NumericTarget) -> None:
     """Make lists of texts tuples of them."""
     for field in ("missing_codes", "read_from_data"):
-        object.__setattr__(column, field, _listed(column.name, field, getattr(column, field)))
+        object.__setattr__(column, field, _text_tuple(column.name, field, getattr(column, field)))
     _require_names(column.name, "missing code", column.missing_codes)
 
 
@@ -437,8 +437,8 @@ def _require_no_code(column: CategoricalFeature) -> None:
 def _settle_groups(column: CategoricalFeature | ClassTarget, labels: tuple[str, ...]) -> None:
     """Every further text has one meaning: it is no label itself, comes once, and counts as a label there is."""
     pairs = [
-        () if isinstance(pair, str) else _listed(column.name, "groups", pair)
-        for pair in _listed(column.name, "groups", column.groups)
+        () if isinstance(pair, str) else _text_tuple(column.name, "groups", pair)
+        for pair in _text_tuple(column.name, "groups", column.groups)
     ]
     if any(len(pair) != 2 for pair in pairs):
         remedy = "Give pairs of a text and what it counts as, such as groups=(('N', 'no'),)."
@@ -456,7 +456,7 @@ def _require_range(name: str, low: float, high: float) -> None:
         raise SchemaError(f"The range [{low:g}, {high:g}] is too narrow or infinite.", field=name, remedy="Put low below high.")
 
 
-def _listed(owner: str, field: str, given: Any) -> tuple[str, ...]:
+def _text_tuple(owner: str, field: str, given: Any) -> tuple[str, ...]:
     """A list of texts; a text alone would be one of letters."""
     if isinstance(given, str):
         what = f"{field} = {shown(given)} is one text, not a list of them."

@@ -89,7 +89,7 @@ def read(kind: type[T], value: Any, path: str = "") -> T:
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        raise _located(str(error), path) from error
+        raise _error_at(str(error), path) from error
     except RecursionError as error:
         raise DocumentError("It is nested too deep.", where=path, remedy="Use a file saved by dpviz.") from error
 
@@ -101,7 +101,7 @@ def given(value: "T | msgspec.UnsetType", path: str) -> T:
     return value
 
 
-def _located(message: str, path: str) -> DocumentError:
+def _error_at(message: str, path: str) -> DocumentError:
     """msgspec's message in our words: "Expected `float`, got `str` - at `$.features[2].low`"."""
     said, _, place = message.partition(" - at `$")
     place = f"{path}{place.removesuffix('`')}"

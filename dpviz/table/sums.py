@@ -144,7 +144,7 @@ def _sum_of(name: str, parts: Iterable[np.ndarray], counts: np.ndarray | None = 
     return ColumnSum(name, first, second, int.from_bytes(np.packbits(occupied).tobytes(), "big"))
 
 
-def _mixed(bits: np.ndarray) -> np.ndarray:
+def _mix_bits(bits: np.ndarray) -> np.ndarray:
     """Hashes of these, in place."""
     bits += _MIX[0]
     bits *= _MIX[1]
@@ -161,7 +161,7 @@ def _of_numbers(values: np.ndarray) -> np.ndarray:
         narrow += np.float32(0)
         if not np.isfinite(narrow.sum()):
             narrow = narrow[~np.isnan(narrow)]
-    return _mixed(narrow.view(np.uint32).astype(np.uint64))
+    return _mix_bits(narrow.view(np.uint32).astype(np.uint64))
 
 
 def _of_texts(texts: Sequence[str], numbers: np.ndarray | None) -> np.ndarray:
@@ -174,7 +174,7 @@ def _of_texts(texts: Sequence[str], numbers: np.ndarray | None) -> np.ndarray:
     others = [plain[place] for place in np.flatnonzero(is_text).tolist()]
     words = np.fromiter((crc32(text.encode("utf-8", "surrogatepass")) for text in others), np.uint64, len(others))
     is_missing = np.fromiter(map(_MISSING.__contains__, others), bool, len(others))
-    hashes[is_text] = np.where(is_missing, np.uint64(0), _mixed(words + _OF_TEXTS))
+    hashes[is_text] = np.where(is_missing, np.uint64(0), _mix_bits(words + _OF_TEXTS))
     return hashes
 
 

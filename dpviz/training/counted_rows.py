@@ -197,8 +197,8 @@ class ArrayRows(CountedRows):
         """All rows, binned. Fits on one data set that `caches_counts` share their counts."""
         rows = self.data if cuts is None else in_bands(self.data, cuts)
         if not grid.is_reused:
-            return _binned(rows, grid).root()
-        binned = _BINNED.of(rows, grid.key, lambda: _binned(rows, grid))
+            return _bin_rows(rows, grid).root()
+        binned = _BINNED.of(rows, grid.key, lambda: _bin_rows(rows, grid))
         return binned.root(_CACHES.of(rows, grid.key, NodeCache).use() if rows.caches_counts else None)
 
     def forest_counts(self, trees: PackedTrees, tree_of: np.ndarray | None) -> np.ndarray:
@@ -223,7 +223,7 @@ def counter_of(rows: Rows) -> CountedRows:
     return ArrayRows(rows) if isinstance(rows, EncodedDataset) else rows
 
 
-def _binned(rows: EncodedDataset, grid: CandidateGrid) -> BinnedRows:
+def _bin_rows(rows: EncodedDataset, grid: CandidateGrid) -> BinnedRows:
     return BinnedRows(grid, grid.bin(rows), rows.target, rows.n_classes)
 
 

@@ -124,10 +124,10 @@ def controls_of(params_type: type) -> dict[str, Control]:
 
 def make_params(params_type: type, owner: str, given: dict[str, Any]) -> Any:
     """A checked instance; raises UnknownName for a parameter the learner does not have and ParameterError for a bad value."""
-    return params_type(**_settled(params_type, owner, given))
+    return params_type(**_parse_values(params_type, owner, given))
 
 
-def _settled(params_type: type, owner: str, given: dict[str, Any]) -> dict[str, Any]:
+def _parse_values(params_type: type, owner: str, given: dict[str, Any]) -> dict[str, Any]:
     known = controls_of(params_type)
     for name, value in given.items():
         if name not in known:
@@ -161,7 +161,7 @@ class Settings:
     groups: str | None = _field(None, Control("Groups", "What the test counts apart.", "name", beside=(None,)))
 
     def __post_init__(self) -> None:
-        for name, value in _settled(Settings, "fit", {one.name: getattr(self, one.name) for one in fields(self)}).items():
+        for name, value in _parse_values(Settings, "fit", {one.name: getattr(self, one.name) for one in fields(self)}).items():
             object.__setattr__(self, name, value)
 
     def of_row(self, rows: int) -> "Settings":

@@ -120,13 +120,13 @@ def _finding(source: ExportInput, test: Any) -> str:
         branches = [(placed.path, placed.node) for placed in tree.nodes() if isinstance(placed.node, Branch)]
         branches.sort(key=lambda branch: (len(branch[0]), branch[0]))
         names = tuple(dict.fromkeys(tree.schema.features[node.rule.feature].name for _, node in branches))
-    asks = f"asks about {_listed(names)}" if names else f"uses {source.schema.n_features:,} columns"
+    asks = f"asks about {_name_list(names)}" if names else f"uses {source.schema.n_features:,} columns"
     right = f", and is right for {percent_with_interval(test.accuracy)} of the rows" if isinstance(test, ClassReport) else ""
     kind = "" if source.verdict.kind == "released" else " It is not a release, and not for the public."
     return f"The model that predicts {source.schema.target.name} {asks}{right}.{kind}"
 
 
-def _listed(names: tuple[str, ...]) -> str:
+def _name_list(names: tuple[str, ...]) -> str:
     first, next_names, more = names[0], names[1:_MOST_NAMED], len(names) - _MOST_NAMED
     if not next_names:
         return f"{first} only"

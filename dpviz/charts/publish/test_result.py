@@ -79,7 +79,7 @@ def majority_comparison(report: TestReport) -> str:
     always = f"Always {report.most_frequent!r} is right for {report.largest_share.value:.1%}"
     verdict = "" if is_better_than_always(report) else ": as far as the test can tell, the model is no better"
     numbers = [
-        "an unknown number" if _is_any_share(recall) else _within(recall, lambda share: f"{100 * share:.0f}")
+        "an unknown number" if _is_any_share(recall) else _interval_text(recall, lambda share: f"{100 * share:.0f}")
         for recall in report.recalls
     ]
     recalls = [f"{number} of 100 {name!r}" for number, name in zip(numbers, report.schema.classes, strict=True)]
@@ -100,7 +100,7 @@ def _errors(report: NumberReport) -> list[str]:
     ]
 
 
-def _within(estimate: Estimate, text: Callable[[float], str]) -> str:
+def _interval_text(estimate: Estimate, text: Callable[[float], str]) -> str:
     """As in "2.13 (1.9 to 2.4)"."""
     return f"{text(estimate.value)} ({text(estimate.low)} to {text(estimate.high)})"
 
@@ -112,7 +112,7 @@ def _r_squared(report: NumberReport) -> str:
 
 def _known(report: NumberReport, name: str, text: Callable[[float], str]) -> str:
     estimate = report.estimates[name]
-    return "unknown" if estimate is None or _says_nothing(report, name) else _within(estimate, text)
+    return "unknown" if estimate is None or _says_nothing(report, name) else _interval_text(estimate, text)
 
 
 def has_rare_classes(report: TestReport) -> bool:
@@ -128,7 +128,7 @@ def _ranking(report: ClassReport) -> list[str]:
             f"Ranks a row with {second!r} above one with {first!r} in {percent_with_interval(report.auc)} of such pairs (AUC)."
         )
     if report.log_loss is not None:
-        lines.append(f"Log loss {_within(report.log_loss, '{:.3f}'.format)}.")
+        lines.append(f"Log loss {_interval_text(report.log_loss, '{:.3f}'.format)}.")
     if report.calibration:
         is_covered = [band.observed.low <= band.predicted <= band.observed.high for band in report.calibration]
         lines.append(
@@ -139,7 +139,7 @@ def _ranking(report: ClassReport) -> list[str]:
 
 def percent_with_interval(estimate: Estimate) -> str:
     """As in "84.1% (83.0% to 85.1%)"; no number where every share is possible."""
-    return "an unknown share (0% to 100%)" if _is_any_share(estimate) else _within(estimate, "{:.1%}".format)
+    return "an unknown share (0% to 100%)" if _is_any_share(estimate) else _interval_text(estimate, "{:.1%}".format)
 
 
 def _says_nothing(report: TestReport, name: str) -> bool:
@@ -211,13 +211,13 @@ def summary(result: FitResult) -> list[tuple[str, str]]:
         ("Claim", _claim(result)),
         ("Noise", _noise(result)),
         *shape,
-        *_tested(result),
+        *_test_rows(result),
         *(("Group", words) for words in group_sentences(result.test_report)),
         ("Disclosures", str(len(result.disclosures))),
     ]
 
 
-def _tested(result: FitResult) -> list[tuple[str, str]]:
+def _test_rows(result: FitResult) -> list[tuple[str, str]]:
     """What the private test says. Classes that were read from the rows are cells: a terminal or its log may not name them."""
     report = result.test_report
     if report is None:

@@ -68,17 +68,21 @@ def tree_css(*, numbers: bool, pair: bool = False) -> str:
     plain |= {f"class-{n}": colour for n, colour in enumerate(LIGHT.classes)}
     plain |= {f"on-class-{n}": text_on(colour) for n, colour in enumerate(LIGHT.classes)}
     plain |= {f"step-{n}": colour for n, colour in enumerate(LIGHT.steps)} | {kind: DIFFERENCES[kind][0] for kind in DIFFERENCES}
-    lines = [_themed(css_variables(LIGHT), css_variables(DARK)), _SHEET, *(_CLASS.format(n=n) for n in range(len(LIGHT.classes)))]
+    lines = [
+        _theme(css_variables(LIGHT), css_variables(DARK)),
+        _SHEET,
+        *(_CLASS.format(n=n) for n in range(len(LIGHT.classes))),
+    ]
     if numbers:
-        lines += [_themed(step_variables(LIGHT), step_variables(DARK)), *(_STEP.format(n=n) for n in range(len(LIGHT.steps)))]
+        lines += [_theme(step_variables(LIGHT), step_variables(DARK)), *(_STEP.format(n=n) for n in range(len(LIGHT.steps)))]
     if pair:
         grounds = (";".join(f"--dp-{kind}:{both[ground]}" for kind, both in DIFFERENCES.items()) for ground in (0, 1))
-        lines += [_themed(*grounds), *(_DIFFERENCE.format(n=kind) for kind in DIFFERENCES)]
+        lines += [_theme(*grounds), *(_DIFFERENCE.format(n=kind) for kind in DIFFERENCES)]
     twice = r"([a-z]+):\$([a-z0-9-]+)"
     return re.sub(twice, lambda match: f"{match[1]}:{plain[match[2]]};{match[1]}:var(--dp-{match[2]})", "\n".join(lines)) + "\n"
 
 
-def _themed(light: str, dark: str) -> str:
+def _theme(light: str, dark: str) -> str:
     return (
         f".dp-tree{{{light}}}\n"
         f"@media (prefers-color-scheme:dark){{.dp-tree:not([data-theme=light]){{{dark}}}}}\n"

@@ -387,7 +387,7 @@ def audit(
     else:
         require_neighbours(*pair)
         tasks = [_Canary(request, pair)]
-    task = _chosen(tasks, _seeds(for_pilot, min(max(draws // 20, PILOT[0]), PILOT[1])), draws, beta, stop)
+    task = _choose_task(tasks, _seeds(for_pilot, min(max(draws // 20, PILOT[0]), PILOT[1])), draws, beta, stop)
     how: dict[str, Any] = {"workers": workers, "progress": progress, "stop": stop}
     show = replace(task).show  # without what was computed here
     shown = [one for chunk in in_chunks(show, _seeds(for_draws, draws), CHUNK, **how) for one in chunk]
@@ -484,9 +484,9 @@ class _Canary:
     def show(self, seeds: Seeds) -> list[tuple[bool, Any]]:
         """Whether the canary is included, and what is looked at. A likelihood ratio that is not known is 0."""
         included = [_is_included(one) for one, _ in seeds]
-        return [(present, self._seen(present, of_noise)) for present, (_, of_noise) in zip(included, seeds, strict=True)]
+        return [(present, self._observe(present, of_noise)) for present, (_, of_noise) in zip(included, seeds, strict=True)]
 
-    def _seen(self, included: bool, seed: int) -> Any:
+    def _observe(self, included: bool, seed: int) -> Any:
         if self.observed == RATIO:
             try:
                 return self._ratios.draw(int(included), seed)
@@ -565,7 +565,7 @@ def _log_odds(included: np.ndarray, known: np.ndarray, seen: np.ndarray) -> np.n
     return np.array([odds.get(one, 0.0) for one in seen.tolist()])
 
 
-def _chosen(tasks: Sequence[_Canary], seeds: Seeds, draws: int, beta: float, stop: Stop | None) -> _Canary:
+def _choose_task(tasks: Sequence[_Canary], seeds: Seeds, draws: int, beta: float, stop: Stop | None) -> _Canary:
     """The pair, and what to look at, that promise the most; pairs that this learner cannot be trained on are left out.
 
     Nothing tells more than a likelihood ratio that is known, unless something else is published, or a bound shows that the laws

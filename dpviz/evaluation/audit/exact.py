@@ -194,7 +194,7 @@ class NodeLaws:
         """What the level does with these rows. Raises UnsupportedError."""
         if (counts, level) not in self._laws:
             self._tick(min(1.0, len(self._laws) / self._expected))
-            chances, cut = self._listed(counts, level)
+            chances, cut = self._list_outcomes(counts, level)
             numbers = np.array([self._number(key, level) for key in chances], dtype=np.int64)
             self._laws[counts, level] = Law(numbers, np.array(list(chances.values())), max(0.0, cut))
         return self._laws[counts, level]
@@ -255,18 +255,18 @@ class NodeLaws:
             for part in self.outcomes[level][number].open:
                 rows = part.tobytes()
                 if rows not in known:
-                    below = _restricted(counts, part)
-                    known[rows] = self.best(below, kind, level + 1) if part[kind] else self._checked(below, level + 1)
+                    below = _part_counts(counts, part)
+                    known[rows] = self.best(below, kind, level + 1) if part[kind] else self._check_node(below, level + 1)
                 follows[:, number] += known[rows]
         return ratios[0] + follows[0], ratios[1] + follows[1]
 
-    def _checked(self, counts: Counts, level: int) -> tuple[float, float]:
+    def _check_node(self, counts: Counts, level: int) -> tuple[float, float]:
         """Nothing is gained below a node with the same rows on both sides: raises where its laws, or those below, read others."""
         if (counts, level) not in self._same:
             self._same.add((counts, level))
             for number in self.law(counts, level).numbers:
                 for part in self.outcomes[level][number].open:
-                    self._checked(_restricted(counts, part), level + 1)
+                    self._check_node(_part_counts(counts, part), level + 1)
         return 0.0, 0.0
 
     def _bounds(self, law: Law, level: int) -> tuple[np.ndarray, np.ndarray]:
@@ -294,12 +294,12 @@ class NodeLaws:
         outcome, below = self.outcomes[level][number], []
         for part in outcome.open:
             inside = kind if kind is not None and part[kind] else None
-            node, more_likely, less_likely = self._follow(_restricted(counts, part), inside, level + 1, grows=grows)
+            node, more_likely, less_likely = self._follow(_part_counts(counts, part), inside, level + 1, grows=grows)
             below.append(node)
             up, down = up + more_likely, down + less_likely
         return outcome.complete(below), up, down
 
-    def _listed(self, counts: Counts, level: int) -> tuple[dict[Any, float], float]:
+    def _list_outcomes(self, counts: Counts, level: int) -> tuple[dict[Any, float], float]:
         if self._shared is None:
             return whole_distribution(self.planned, self.dataset(counts), self._source, most=self._most_runs), 0.0
         depth = sum(max(outcome.depth for outcome in outcomes) for outcomes in self.outcomes[:level])
@@ -307,14 +307,14 @@ class NodeLaws:
         found, cut = node_distribution(self._shared, node_of(self._shared.root, rows, depth), self._source)
         for whole in (counts, *self._pair):  # alone, and among the rows of a pair
             if all(few <= many for few, many in zip(counts, whole, strict=True)):
-                recipe = self._prepared(whole)
+                recipe = self._prepare(whole)
                 first = np.cumsum((0, *whole[:-1]))
                 own = np.concatenate([start + np.arange(count) for start, count in zip(first, counts, strict=True)])
                 if found != node_distribution(recipe, node_of(recipe.root, own, depth), self._source)[0]:
                     raise _ReadsOtherRows
         return {key: chance for key, chance in found.items() if chance > 0 and self._is_searched(key)}, cut
 
-    def _prepared(self, counts: Counts) -> TreeRecipe:
+    def _prepare(self, counts: Counts) -> TreeRecipe:
         """The learner, prepared on these rows alone."""
         if counts not in self._alone:
             self._alone[counts] = self.planned.prepare(self.dataset(counts), self._source)
@@ -351,7 +351,7 @@ def _plus_one(counts: Counts, kind: int) -> Counts:
     return (*counts[:kind], counts[kind] + 1, *counts[kind + 1 :])
 
 
-def _restricted(counts: Counts, part: np.ndarray) -> Counts:
+def _part_counts(counts: Counts, part: np.ndarray) -> Counts:
     return tuple(count if inside else 0 for count, inside in zip(counts, part.tolist(), strict=True))
 
 
@@ -376,7 +376,7 @@ def whole_distribution(
 ) -> dict[str, float]:
     """Probability of every model body (as JSON) the learner can release on `data`; raises UnsupportedError above `most` paths."""
     listed = source.outcomes(lambda: planned.fit(data, source).model, most=most)
-    return _summed((json.dumps(model_body(model)), chance) for model, chance in listed)
+    return _sum_chances((json.dumps(model_body(model)), chance) for model, chance in listed)
 
 
 def node_distribution(recipe: TreeRecipe, node: CountedNode, source: Enumeration) -> tuple[dict[Any, float], float]:
@@ -385,10 +385,10 @@ def node_distribution(recipe: TreeRecipe, node: CountedNode, source: Enumeration
         listed, cut = recipe.distribution(node)
     else:
         listed, cut = list(source.outcomes(lambda: recipe.step(node))), 0.0
-    return _summed((published_part(node.grid, decision), chance) for decision, chance in listed), cut
+    return _sum_chances((published_part(node.grid, decision), chance) for decision, chance in listed), cut
 
 
-def _summed(chances: Iterable[tuple[Any, float]]) -> dict[Any, float]:
+def _sum_chances(chances: Iterable[tuple[Any, float]]) -> dict[Any, float]:
     total: dict[Any, float] = {}
     for key, chance in chances:
         total[key] = total.get(key, 0.0) + chance

@@ -41,7 +41,7 @@ MOST_TREES, MOST_MIXTURES = 20_000, 8_000
 
 
 @dataclass(frozen=True, eq=False)
-class _Listed:
+class _ListedTree:
     """A tree, the leaf of every kind of row (-1: not below this node), and the log probability on every table."""
 
     node: Node
@@ -64,29 +64,29 @@ def separation_with_held_out(tables: Universe, laws: NodeLaws, held_out: tuple[H
     return best
 
 
-def leaf_partitions(tables: Universe, laws: NodeLaws, n_pairs: int) -> dict[tuple[int, ...], list[_Listed]]:
+def leaf_partitions(tables: Universe, laws: NodeLaws, n_pairs: int) -> dict[tuple[int, ...], list[_ListedTree]]:
     """All trees, by which kinds of rows share a leaf. Raises UnsupportedError where a search of so many pairs takes too long.
 
     Larger universes of the same kinds have no fewer of either.
     """
     everywhere = np.ones(tables.kinds.n_rows, dtype=bool)
-    groups: dict[tuple[int, ...], list[_Listed]] = {}
+    groups: dict[tuple[int, ...], list[_ListedTree]] = {}
     for number, tree in enumerate(_trees(tables, laws, 0, everywhere)):
         if number == MOST_TREES:
             raise UnsupportedError(f"There are more than {MOST_TREES:,} trees.", remedy="Use a smaller universe.")
-        groups.setdefault(_parting(tree.leaf), []).append(tree)
+        groups.setdefault(_leaf_partition(tree.leaf), []).append(tree)
         if n_pairs * len(groups) > MOST_MIXTURES:
             raise UnsupportedError("There are too many ways to part these rows.", remedy="Use a smaller universe.")
     return groups
 
 
-def _parting(leaf: np.ndarray) -> tuple[int, ...]:
+def _leaf_partition(leaf: np.ndarray) -> tuple[int, ...]:
     """Which kinds share a leaf, whatever the leaves' numbers."""
     first: dict[int, int] = {}
     return tuple(first.setdefault(number, len(first)) for number in leaf.tolist())
 
 
-def _trees(tables: Universe, laws: NodeLaws, level: int, reached: np.ndarray) -> Iterator[_Listed]:
+def _trees(tables: Universe, laws: NodeLaws, level: int, reached: np.ndarray) -> Iterator[_ListedTree]:
     """Every subtree that can grow from the kinds of rows that reach a node."""
     log_chances = laws.table(tables.counts, level)[tables.part(reached)]
     for number, outcome in enumerate(laws.outcomes[level]):
@@ -98,7 +98,7 @@ def _trees(tables: Universe, laws: NodeLaws, level: int, reached: np.ndarray) ->
             tree = Tree(tables.kinds.schema, node)
             leaf = np.where(reached, tree.leaf_of_rows(tables.kinds), -1)
             chance = log_chance + sum(tree.log_chance for tree in chosen)
-            yield _Listed(node, leaf, chance, tree.n_leaves)
+            yield _ListedTree(node, leaf, chance, tree.n_leaves)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +106,7 @@ class _Mixture:
     """Trees that part the kinds of rows in the same way: they differ in labels, or in how the parts came about."""
 
     tables: Universe
-    trees: list[_Listed]
+    trees: list[_ListedTree]
     held_out: tuple[HeldOutPart, ...]
 
     @cached_property
@@ -155,7 +155,7 @@ class _Mixture:
         """Of every output on a table: shape (n_trees, then the places on the grid of each part)."""
         total: np.ndarray | float = 0.0
         shares = tuple(held_out.share for held_out in self.held_out)
-        for grown, counted, weights in _divided(tuple(self.tables.counts[index].tolist()), shares):
+        for grown, counted, weights in _divisions(tuple(self.tables.counts[index].tolist()), shares):
             noisy = [self._law(held_out, spot, grid, part) for held_out, part in zip(self.held_out, counted, strict=True)]
             letters = "bcd"[: len(noisy)]
             mixed = np.einsum(f"a,{','.join('a' + letter for letter in letters)}->{letters}", weights, *noisy)
@@ -230,7 +230,7 @@ def _body(kinds: EncodedDataset, node: Node, counts: np.ndarray) -> dict[str, An
 
 
 @lru_cache(maxsize=4096)
-def _divided(
+def _divisions(
     counts: tuple[int, ...], shares: tuple[float, ...]
 ) -> list[tuple[tuple[int, ...], tuple[np.ndarray, ...], np.ndarray]]:
     """How a table may be assigned: (rows grown from, rows of each part (n_ways, n_kinds), probabilities (n_ways,)) per kind."""

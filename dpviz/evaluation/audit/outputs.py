@@ -139,10 +139,10 @@ def _outputs(given: Outputs) -> Sequence[Any]:
         raise DpvizError(
             "The outputs cannot be read.", where=place(given), remedy="Give a text file, one output per line."
         ) from None
-    return [_parsed(line) for line in lines]
+    return [_parse_line(line) for line in lines]
 
 
-def _parsed(line: str) -> Output:
+def _parse_line(line: str) -> Output:
     """A line as JSON; an object shows what it holds by name, everything else in it is a text again."""
     try:
         value = json.loads(line)

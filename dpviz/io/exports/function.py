@@ -211,7 +211,7 @@ def function_of(model: Any) -> Function:
         _require_short(_longest_path(model.splits))
     if isinstance(model, BoostedTrees):
         n_sums, is_number = model.n_scores, isinstance(schema.target, NumericTarget)
-        trees = tuple(_node_of(tree, partial(_added, place % n_sums, n_sums)) for place, tree in enumerate(model.trees))
+        trees = tuple(_node_of(tree, partial(_leaf_sums, place % n_sums, n_sums)) for place, tree in enumerate(model.trees))
         how: Decision = "sum" if is_number else "sign" if n_sums == 1 else "most"
         return Function(schema, trees, how, (model.initial,) * n_sums, "none" if is_number else "odds")
     adds_counts = isinstance(model, PackedForest) and model.tallies is not None
@@ -221,7 +221,7 @@ def function_of(model: Any) -> Function:
     return Function(schema, trees, "sign" if n_sums == 1 else "most", (0.0,) * n_sums, probabilities)
 
 
-def _added(place: int, n_sums: int, leaf: End) -> Leaf:
+def _leaf_sums(place: int, n_sums: int, leaf: End) -> Leaf:
     """What a leaf of a boosted model adds to each sum."""
     return Leaf(tuple(float(prediction_of(leaf)) if place == k else 0.0 for k in range(n_sums)))
 
@@ -257,14 +257,14 @@ def _node_of(tree: Tree, end: Callable[[End], Leaf]) -> Node:
         )
         if isinstance(yes, Leaf) and yes == no and yes.counts is None:
             return yes
-        if _nesting(yes) > _nesting(no) and _nesting(yes) >= _DEEPEST_NEST:
+        if _nesting_depth(yes) > _nesting_depth(no) and _nesting_depth(yes) >= _DEEPEST_NEST:
             test, yes, no = inverse, no, yes
-        return Split(test, yes, no, max(_nesting(yes) + 1, _nesting(no)))
+        return Split(test, yes, no, max(_nesting_depth(yes) + 1, _nesting_depth(no)))
 
     return read(tree.root, {})
 
 
-def _nesting(node: Node) -> int:
+def _nesting_depth(node: Node) -> int:
     return node.nesting if isinstance(node, Split) else 0
 
 

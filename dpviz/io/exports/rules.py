@@ -69,13 +69,13 @@ def _category_words(declared: CategoricalFeature, name: str, codes: frozenset[in
     replacements = {"missing": declared.missing_as, "unknown": declared.unknown_as}
     tail = [word for word, category in replacements.items() if category in inside]
     if len(outside) < len(inside) and declared.unknown_as not in outside and declared.missing_as not in outside:
-        names_in_words = f"{'none of' if len(outside) > 1 else 'not'} {_listed(outside)}"
+        names_in_words = f"{'none of' if len(outside) > 1 else 'not'} {_name_list(outside)}"
         return f"{name} is {' or '.join([*tail, names_in_words])}"
-    names_in_words = f"one of {_listed(inside)}" if len(inside) > 1 else _listed(inside)
+    names_in_words = f"one of {_name_list(inside)}" if len(inside) > 1 else _name_list(inside)
     return f"{name} is {' or '.join([names_in_words, *tail])}"
 
 
-def _listed(names: Iterable[str]) -> str:
+def _name_list(names: Iterable[str]) -> str:
     return ", ".join(map(spelled, names))
 
 
@@ -93,7 +93,7 @@ def _write(model: ExportInput) -> str:
     function = model.function
     head = [*model.facts, _NOTE]
     if function.probabilities == "leaf":
-        head.append(f"Probabilities and rows are in this order: {_listed(function.names)}. Rows are counts with noise.")
+        head.append(f"Probabilities and rows are in this order: {_name_list(function.names)}. Rows are counts with noise.")
     lines = [f"# {line}" for line in head]
     for place, rule in enumerate(rules_of(function), start=1):
         lines += ["", f"Rule {place}"]

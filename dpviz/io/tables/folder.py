@@ -25,7 +25,7 @@ class FolderFile:
 
     def read(self, **asked: Any) -> RawTable:
         """Its table, as `read_table` reads it. Raises TableError, also where it leads out of its folder by now."""
-        path = _inside(Path(self.place), self.name)
+        path = _resolve(Path(self.place), self.name)
         if path is None:
             raise TableError("not-a-file", "This file is gone, or leads out of its folder.", remedy="Choose another one.")
         return read_table(path, name=self.name, **asked)
@@ -38,10 +38,10 @@ def files_in(folder: str) -> list[FolderFile]:
     except OSError as error:
         what = f"The folder cannot be read: {error.strerror}."
         raise DpvizError(what, remedy="Whoever named it must correct that.") from None
-    return [FolderFile(name, folder) for name in names if name[0] != "." and _inside(Path(folder), name) is not None]
+    return [FolderFile(name, folder) for name in names if name[0] != "." and _resolve(Path(folder), name) is not None]
 
 
-def _inside(folder: Path, name: str) -> Path | None:
+def _resolve(folder: Path, name: str) -> Path | None:
     """The file that a name in the folder leads to, unless it lies elsewhere or is none."""
     try:
         real = (folder / name).resolve(strict=True)

@@ -103,7 +103,7 @@ def read_with_options(source: Source, asked: ReadOptions) -> RawTable:
     for _ in range(2):  # a packed file may be packed once more, but not for ever
         packing = _packing_of(file_name, raw, by_name=by_name)
         if packing and not _is_office(raw):
-            file_name, raw = _unpacked(file_name, raw, packing, max_bytes)
+            file_name, raw = _unpack(file_name, raw, packing, max_bytes)
     format = _format_of(file_name, raw, by_name=by_name)
     if asked.sheet is not None and format is not EXCEL:
         what = f"{asked.title!r:.80} is no workbook, so it has no sheet {asked.sheet!r:.80}."
@@ -182,7 +182,7 @@ def _packing_of(file_name: str, raw: bytes, *, by_name: bool) -> str:
     return next((ending for start, ending in _PACKED.items() if raw.startswith(start)), "")
 
 
-def _unpacked(file_name: str, raw: bytes, packing: str, max_bytes: int) -> tuple[str, bytes]:
+def _unpack(file_name: str, raw: bytes, packing: str, max_bytes: int) -> tuple[str, bytes]:
     """(name, bytes) of the one file inside.
 
     Raises TableError for a damaged archive, one with a password, with no file or several, or more than `max_bytes` bytes inside.

@@ -278,7 +278,7 @@ def prepare(data: Rows, plan: BudgetPlan, params: Params, source: NoiseSource) -
         return _prepare_numbers(data, plan, source)
     correct, weighing = correct_units(data.schema.n_public, plan.epsilon), Weighing.of(params.class_weights)
     require_scorable(data.n_rows * weighing.largest)
-    choosing = _Choosing(multiscale_grid(data.schema), weighing, correct, source)
+    choosing = _NodeChoices(multiscale_grid(data.schema), weighing, correct, source)
     shares = {share.level: share for share in plan.shares}
 
     def step(node: CountedNode) -> Decision:
@@ -310,7 +310,7 @@ def _prepare_numbers(data: Rows, plan: BudgetPlan, source: NoiseSource) -> TreeR
 
 
 @dataclass(frozen=True)
-class _Choosing:
+class _NodeChoices:
     """The private choices at one node."""
 
     grid: CandidateGrid

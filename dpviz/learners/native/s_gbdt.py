@@ -89,12 +89,12 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
         *((f"Histograms of the numbers cost {counted:,} more rounds, which the ledger counts as such.",) if counted else ()),
         *(("More than two classes start from 0.",) if n_scores(schema) > 1 else ()),
     )
-    replaced = _replaced(schema, params, share, starts)
+    replaced = _replaced_values(schema, params, share, starts)
     shares = (*first, Share(_TREES, None, trees, set_by="what is left", gaussian=(1.0, params.rounds + counted, False)))
     return BudgetPlan(settings.epsilon, depth, shares, (*notes, *replaced), delta, replaced=replaced)
 
 
-def _replaced(schema: Schema, params: Params, share: float, starts: bool) -> tuple[str, ...]:
+def _replaced_values(schema: Schema, params: Params, share: float, starts: bool) -> tuple[str, ...]:
     """What became of values that somebody asked for and a rule does not take."""
     usual, asked, found = Params(), params.initial_share, []
     if asked not in (0, usual.initial_share, share):

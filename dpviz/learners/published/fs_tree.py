@@ -56,7 +56,7 @@ def plan(schema: Schema, settings: Settings, params: NoParams) -> BudgetPlan:
 
 def fit(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> FitOutput:
     """Grow greedily."""
-    root, event = _Growing(data, plan, source, plan.of("leaf", plan.depth)).node(np.arange(data.n_rows), _whole(data.schema), 0)
+    root, event = _Grower(data, plan, source, plan.of("leaf", plan.depth)).node(np.arange(data.n_rows), _whole(data.schema), 0)
     return FitOutput(Tree(data.schema, root), event)
 
 
@@ -66,7 +66,7 @@ def _whole(schema: Schema) -> Left:
 
 
 @dataclass(frozen=True, eq=False)
-class _Growing:
+class _Grower:
     data: EncodedDataset
     plan: BudgetPlan
     source: NoiseSource
@@ -103,11 +103,11 @@ class _Growing:
         for feature, side in enumerate(left):
             if side is None or isinstance(self.data.schema.features[feature], CategoricalFeature):
                 continue
-            cuts[feature], event = self._cut(rows, feature, side, level)
+            cuts[feature], event = self._choose_cut(rows, feature, side, level)
             events.append(event)
         return cuts, events
 
-    def _cut(self, rows: np.ndarray, feature: int, side: tuple[float, float], level: int) -> tuple[float, Event]:
+    def _choose_cut(self, rows: np.ndarray, feature: int, side: tuple[float, float], level: int) -> tuple[float, Event]:
         """A point of the range, likelier where its two sides are purer; equally likely between neighbouring values."""
         values = np.clip(self.data.columns[feature][rows].astype(np.float64), *side)
         order = values.argsort(kind="stable")

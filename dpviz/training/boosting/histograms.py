@@ -50,7 +50,7 @@ def release_histograms(data: EncodedDataset, noise_multiplier: float, rounds: in
     counts = np.array([_counts(feature, data.columns[place]) for place, feature in numbers.items()])
     noisy = NoiseGrid((noise,)).noisy(counts * 2.0**CONTRIBUTION_BITS, 0, source=source)
     n_public = data.schema.n_public or 1
-    return FeatureHistograms({place: _below(of_one, noise, n_public) for place, of_one in zip(numbers, noisy, strict=True)})
+    return FeatureHistograms({place: _cumulative(of_one, noise, n_public) for place, of_one in zip(numbers, noisy, strict=True)})
 
 
 def _counts(feature: NumericFeature, column: np.ndarray) -> np.ndarray:
@@ -58,7 +58,7 @@ def _counts(feature: NumericFeature, column: np.ndarray) -> np.ndarray:
     return np.bincount(np.searchsorted(inner, column), minlength=len(EDGES) - 1)
 
 
-def _below(noisy: np.ndarray, noise: float, n_public: int) -> np.ndarray:
+def _cumulative(noisy: np.ndarray, noise: float, n_public: int) -> np.ndarray:
     """Shares up to every edge: noisy counts projected onto what adds up to the declared count, then mixed with _PRIOR."""
     falling = np.sort(noisy)[::-1]
     over = (np.cumsum(falling) - n_public) / np.arange(1, len(noisy) + 1)

@@ -137,7 +137,7 @@ class Rounds:
 
         Shapes (n_rows,), (n_cells, n_scores) and (n_cells,). Private. Charges the accounts of the rows that take part.
         """
-        n_rows, drawn = len(self.target), self._drawn()
+        n_rows, drawn = len(self.target), self._sample_rows()
         step = _ROWS_AT_ONCE if self.accounts is None else max(n_rows, 1)
         self.trees.draw(tree)
         cells = np.empty(n_rows, dtype=np.intp)
@@ -171,7 +171,7 @@ class Rounds:
         """Add the released values of their cells to the scores of the rows."""
         self.scores += values.take(cells, axis=0)
 
-    def _drawn(self) -> np.ndarray | None:
+    def _sample_rows(self) -> np.ndarray | None:
         """Which rows are drawn at random. None: all."""
         if self.order is None:
             return None

@@ -198,15 +198,15 @@ def _nest(parts: Sequence[Part], cell: int = 0) -> Nested:
     below = [_nest(rest, cell * part.n_cells + number) for number in range(part.n_cells)]
     if part.groups:
         return part.feature, math.nan, [below[group] for group in part.groups]
-    return _balanced(part.feature, part.cuts, below)
+    return _balanced_tree(part.feature, part.cuts, below)
 
 
-def _balanced(feature: int, cuts: Sequence[float], below: list[Nested]) -> Nested:
+def _balanced_tree(feature: int, cuts: Sequence[float], below: list[Nested]) -> Nested:
     if not cuts:
         return below[0]
     middle = len(cuts) // 2
     left, right = (cuts[:middle], below[: middle + 1]), (cuts[middle + 1 :], below[middle + 1 :])
-    return feature, cuts[middle], [_balanced(feature, *left), _balanced(feature, *right)]
+    return feature, cuts[middle], [_balanced_tree(feature, *left), _balanced_tree(feature, *right)]
 
 
 def two_sided(declared: Feature, place: int, cut: float, inside: Nested, outside: Nested) -> Nested:

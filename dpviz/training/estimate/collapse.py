@@ -36,7 +36,7 @@ def collapse_by_noise(tree: Tree, noise_variance: float | None) -> Tree:
     def fold(node: Node) -> Node:
         if noise_variance is None:
             return Tree(tree.schema, node).merged().root
-        return _collapsed(node, noise_variance, n_rows)[0]
+        return _collapse(node, noise_variance, n_rows)[0]
 
     root, whole = tree.root, fold(tree.root)
     if isinstance(root, Branch) and not isinstance(whole, Branch):  # each side of the first question by itself
@@ -70,17 +70,17 @@ def _n_leaves(node: Node) -> int:
     return _n_leaves(node.left) + _n_leaves(node.right) if isinstance(node, Branch) else 1
 
 
-def _collapsed(node: Node, noise_variance: float, n_rows: int) -> tuple[Node, int]:
+def _collapse(node: Node, noise_variance: float, n_rows: int) -> tuple[Node, int]:
     """The subtree, folded from below, and how many released counts per class were added up in it, if it is a leaf."""
     if not isinstance(node, Branch):
         return node, 1
-    (one, added), (other, more) = (_collapsed(child, noise_variance, n_rows) for child in (node.left, node.right))
+    (one, added), (other, more) = (_collapse(child, noise_variance, n_rows) for child in (node.left, node.right))
     if isinstance(one, Leaf) and isinstance(other, Leaf):
         if one == other:
             return one, added
         counts = one.counts, other.counts
         if None not in counts and _are_alike(counts, (added, more), noise_variance, n_rows):
-            return _together(one, other), added + more
+            return _merge_leaves(one, other), added + more
     return Branch(node.rule, one, other), 1
 
 
@@ -102,7 +102,7 @@ def _are_alike(counts: tuple[Any, Any], added: tuple[int, int], noise_variance: 
     return most_lost <= MOST_LOST and all(gap <= deviation for gap, deviation in zip(gaps, deviations, strict=True))
 
 
-def _together(one: Leaf, other: Leaf) -> Leaf:
+def _merge_leaves(one: Leaf, other: Leaf) -> Leaf:
     """Counts added up; shares weighted by them."""
     assert one.counts is not None
     assert other.counts is not None

@@ -60,7 +60,7 @@ def estimate_leaf_means(
     assert root.median_split is not None
     for_window, for_sums = split_budget(held_out.epsilon, (WINDOW_PART, 1 - WINDOW_PART))
     centre = root.median_split.median
-    beyond = rows.sums(partial(_outside, target, centre), root, parts, SUMMED).sum(axis=0)
+    beyond = rows.sums(partial(_rows_outside, target, centre), root, parts, SUMMED).sum(axis=0)
     window = released_window(beyond, target, centre, for_window, source=source, part=held_out.part)
     exact = rows.sums(partial(units_of, window.value), root, parts, SUMMED)
     noise = GeometricNoise(for_sums, l1=UNITS)
@@ -70,7 +70,7 @@ def estimate_leaf_means(
     return Tree(rows.schema, valued), Sequential((window.event, sums.event)), window.value
 
 
-def _outside(target: NumericTarget, centre: float, numbers: np.ndarray, leaf: np.ndarray) -> np.ndarray:
+def _rows_outside(target: NumericTarget, centre: float, numbers: np.ndarray, leaf: np.ndarray) -> np.ndarray:
     return rows_outside_range(numbers, target, centre)
 
 

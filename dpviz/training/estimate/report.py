@@ -130,7 +130,7 @@ class ClassReport(TestReport):
     @cached_property
     def recalls(self) -> tuple[Estimate, ...]:
         """Per class: share of its rows whose label is right."""
-        return tuple(map(_clipped, self._recalls))
+        return tuple(map(_clip, self._recalls))
 
     @cached_property
     def _recalls(self) -> tuple[Estimate, ...]:
@@ -152,7 +152,7 @@ class ClassReport(TestReport):
         counts = self.counts.reshape(-1, self._n_groups, self.counts.shape[1])
 
         def share(group: int, top: np.ndarray, bottom: np.ndarray) -> Estimate:
-            return _clipped(self._share(counts[:, group], self.noise_variance, top, bottom))
+            return _clip(self._share(counts[:, group], self.noise_variance, top, bottom))
 
         def entry(group: int, name: str) -> GroupEntry:
             found = tuple(share(group, self._is_right * column, column) for column in self._columns)
@@ -283,12 +283,12 @@ class ClassReport(TestReport):
     def _band(self, predicted: np.ndarray, came_true: np.ndarray, inside: np.ndarray) -> Band:
         weights = np.maximum(self.counts[inside].sum(axis=1), 1)
         rows = np.repeat(inside[:, None], self.counts.shape[1], axis=1).astype(np.float64)
-        observed = _clipped(self._share(self.counts, self.noise_variance, came_true * rows, rows))
+        observed = _clip(self._share(self.counts, self.noise_variance, came_true * rows, rows))
         return Band(float(np.average(predicted[inside], weights=weights)), observed)
 
     def _label_share(self, top: np.ndarray, bottom: np.ndarray) -> Estimate:
         """A share that depends on labels alone."""
-        return _clipped(self._share(*self._of_labels, top, bottom))
+        return _clip(self._share(*self._of_labels, top, bottom))
 
     def _share(self, counts: np.ndarray, noise_variance: float, top: np.ndarray, bottom: np.ndarray) -> Estimate:
         """Of the rows in cells where `bottom` is 1, those where `top` is 1 too."""
@@ -350,7 +350,7 @@ def _ratio(
     return fieller(value, whole, _quadratic(plausible + noise_variance, top, bottom), low, high)
 
 
-def _clipped(share: Estimate) -> Estimate:
+def _clip(share: Estimate) -> Estimate:
     return Estimate(*(min(max(end, 0.0), 1.0) for end in (share.value, share.low, share.high)))
 
 
@@ -469,10 +469,10 @@ def _with_shares(given: Summed, parent: list[float], noise_variance: float) -> N
         left, right = (_with_shares(child, shares, noise_variance) for child in given.children)
         return Branch(node.rule, left, right)
     assert isinstance(node, Leaf)
-    return Leaf(node.label, tuple(counts), _rounded(shares))
+    return Leaf(node.label, tuple(counts), _round_shares(shares))
 
 
-def _rounded(shares: list[float]) -> tuple[float, ...]:
+def _round_shares(shares: list[float]) -> tuple[float, ...]:
     """Shares of `DECIMALS` decimals that add up to 1: the largest takes what rounding leaves."""
     units = [max(round(share * 10**DECIMALS), 1) for share in shares]
     units[shares.index(max(shares))] += 10**DECIMALS - sum(units)

@@ -242,8 +242,8 @@ def test_every_learner_can_be_audited(name, draws):
 
 
 def test_no_draw_is_guessed_that_chose_how_to_guess(monkeypatch):
-    chosen, guessed, choose = [], [], attack._chosen
-    monkeypatch.setattr(attack, "_chosen", lambda tasks, seeds, *rest: chosen.extend(seeds) or choose(tasks, seeds, *rest))
+    chosen, guessed, choose = [], [], attack._choose_task
+    monkeypatch.setattr(attack, "_choose_task", lambda tasks, seeds, *rest: chosen.extend(seeds) or choose(tasks, seeds, *rest))
     show = attack._Canary.show
     monkeypatch.setattr(attack._Canary, "show", lambda task, seeds: guessed.extend(seeds) or show(task, seeds))
     assert audit("majority", epsilon=1.0, seed=2, draws=300).n_done == len(guessed) == 300

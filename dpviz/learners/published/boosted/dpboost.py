@@ -91,13 +91,13 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSou
     """One ensemble after another."""
     loss = loss_of(data.schema, newton=False)
     initial, before = initial_score(loss, data.target, data.schema.n_public or 1, plan.of("initial score"), source)
-    boosting = _Boosting(data, loss, initial, plan, params, source)
+    boosting = _State(data, loss, initial, plan, params, source)
     events = [boosting.ensemble(number) for number in range(params.ensembles)]
     return FitOutput(boosting.model(initial), Sequential((*before, *events)))
 
 
 @dataclass
-class _Boosting:
+class _State:
     """The trees so far, and the scores of the rows. Private."""
 
     data: EncodedDataset
