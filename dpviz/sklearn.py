@@ -17,6 +17,7 @@ import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -535,9 +536,11 @@ class _Labels:
         if issubclass(kind, str):
             return np.array(self.texts, dtype=object if cells.dtype == object else None)
         if issubclass(kind, (Real, np.number, np.bool_)) and len(set(self.values) - {None}) == len(self.values):
-            exact = np.array(self.values)
-            cast = exact.astype(np.dtype(kind))
-            return cast if (cast == exact).all() else exact
+            try:
+                cast = np.array(self.values, dtype=object).astype(np.dtype(kind))
+            except OverflowError:
+                return np.array(self.values)
+            return cast if cast.tolist() == self.values else np.array(self.values)
         return np.array(self.classes)
 
 
@@ -545,8 +548,10 @@ def _value_of(text: str) -> bool | float | None:
     """The truth value or number that the text of a class says."""
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
-    number = None if shortest(text) is None else float(text)
-    return int(number) if number is not None and number.is_integer() else number
+    if shortest(text) is None:
+        return None
+    number = Decimal(text)
+    return int(number) if number == number.to_integral_value() else float(number)
 
 
 def _with_rule(feature: Feature) -> Feature:

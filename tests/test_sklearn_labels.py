@@ -97,6 +97,14 @@ def test_classes_are_sorted_and_of_the_type_of_y_and_columns_are_in_their_order(
         assert fitted.score(X, of_two(kind)) > 0.95, form
 
 
+@pytest.mark.parametrize("classes", [(2**53, 2**53 + 1), (-(2**53) - 1, 2**62 + 1), (2**63, 2**63 + 1), (2**70, 2**70 + 1)])
+def test_whole_numbers_that_no_float_holds_are_classes(classes):
+    y = np.array(classes)[UP.astype(int)]
+    fitted = estimator(classes[::-1], "parameters").fit(X, y)
+    assert fitted.classes_.tolist() == list(classes)
+    assert np.mean(fitted.predict(X) == y) > 0.95
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:y has no classes but 0 and 1")  # where -1 is absent
 @pytest.mark.parametrize("by", ["schema", "parameters"])
