@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import datetime as dt
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import dpviz
 from dpviz.errors import DpvizError
@@ -26,6 +29,7 @@ from dpviz.table.columns import Column
 from dpviz.table.encode import encode_new
 from dpviz.table.raw import table_of
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+from tests.support.examples import examples
 
 
 class _EqualToAll:
@@ -294,6 +298,35 @@ TEXTS: list[tuple[Any, str]] = [
     (dt.time(1, 2, tzinfo=dt.UTC), "01:02:00"), (np.timedelta64(1500, "ms"), "1.5"), (pd.NaT, ""), (pd.NA, ""), (None, ""),
     (np.datetime64("NaT", "ns"), ""), (b"\xff", "\ufffd"), ("None", "None"),
 ]  # fmt: skip
+
+
+ZONES = st.sampled_from([dt.UTC, dt.timezone(dt.timedelta(hours=-7, minutes=-30)), ZoneInfo(BERLIN)])
+#: Kind of value -> values, and how the text of one reads back.
+READ_BACK: dict[str, tuple[st.SearchStrategy[Any], Callable[[str], Any]]] = {
+    "number": (st.floats(allow_nan=False), float),
+    "number of 32 bits": (st.floats(width=32, allow_nan=False).map(np.float32), np.float32),
+    "whole number": (st.integers(), int),
+    "decimal": (st.decimals(allow_nan=False), Decimal),
+    "day": (st.dates(), dt.date.fromisoformat),
+    "time": (st.times(), dt.time.fromisoformat),
+    "moment": (st.datetimes(), dt.datetime.fromisoformat),
+    "moment with its zone": (st.datetimes(timezones=ZONES), dt.datetime.fromisoformat),
+    "moment of NumPy": (st.datetimes().map(np.datetime64), lambda text: np.datetime64(dt.datetime.fromisoformat(text))),
+    "duration": (st.timedeltas(), lambda text: dt.timedelta(microseconds=int(Decimal(text) * 10**6))),
+}
+
+
+@pytest.mark.parametrize("kind", READ_BACK)
+def test_the_text_of_a_value_reads_back_as_that_value_of_a_moment_by_its_own_clock(kind: str) -> None:
+    values, read = READ_BACK[kind]
+
+    @examples(50)
+    @given(values)
+    def reads_back(value: Any) -> None:
+        wanted = value.replace(tzinfo=None) if isinstance(value, dt.datetime) else value
+        assert read(text_of(value)) == wanted
+
+    reads_back()
 
 
 def test_the_text_of_a_cell() -> None:
