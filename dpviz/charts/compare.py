@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from html import escape
 from itertools import cycle
 from types import MappingProxyType
 from typing import Literal
@@ -241,7 +242,7 @@ def _add_line(
         words = [_place_words(along, point.x, unit), f"median {median}{between}", f"{point.n_fits:,} fits"]
         if math.isfinite(point.claimed_guesses):
             words.insert(1, f"right guesses of 100, at most: {_bound(point.guesses)}")
-        hover_texts.append("<br>".join([*words, f"composed ε {number_text(point.composed)} ({unit.neighbours})"]))
+        hover_texts.append("<br>".join(map(escape, [*words, f"composed ε {number_text(point.composed)} ({unit.neighbours})"])))
     look: Style = {"line": line(style.colour, dash=style.dash), "marker": marker(style.colour, style.symbol, 8, 1.5)}
     look |= {
         "name": style.name,
@@ -263,7 +264,7 @@ def _place_words(along: str, x: float, unit: Unit) -> str:
 
 
 def _across(along: str, axis: Axis, ends: tuple[float, float], unit: Unit) -> Style:
-    title = _title(along, unit) if axis == "asked" else "right guesses of 100, at most (a coin: 50)"
+    title = escape(_title(along, unit)) if axis == "asked" else "right guesses of 100, at most (a coin: 50)"
     if axis == "asked" and along == "max_depth":
         return {"title": title, "zeroline": False, "dtick": 1}
     ticks: list[float] = []

@@ -6,6 +6,7 @@ Everything here is about simulations of a plan, never a statement about released
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from html import escape
 from statistics import median_high
 
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
@@ -25,6 +26,7 @@ from dpviz.charts.chart import (
     panels,
 )
 from dpviz.charts.theme import BLUE, GREEN, NEUTRAL, ORANGE, PINK, TEAL
+from dpviz.charts.tree.text import fitted, visible
 from dpviz.charts.wording import capital, counted, percent
 from dpviz.evaluation.plan import FAIR, STAGES, TAIL, Along, Consequence, Consequences, Goal, GridPoint, SearchAnswer
 from dpviz.evaluation.simulate import RARELY, USUALLY, Expected
@@ -131,7 +133,7 @@ def search_chart(answer: SearchAnswer, along: Along, summary: str, risk: AtRisk)
     """Share of trees that reached the target at every place that was tried, with the limits the search used."""
     unit = risk.unit
     shares = {"title": "trees that reached it, %", "range": [-4, 106], "zeroline": False}
-    places = {"title": _axis_title(along, unit), **_grid_axis(along, answer.grid)}
+    places = {"title": escape(_axis_title(along, unit)), **_grid_axis(along, answer.grid)}
     figure = chart(340, top=16, legend=LEGEND_ABOVE, xaxis=places, yaxis=shares)
     for mark in dict.fromkeys(map(_mark_of, answer.points)):
         points = [point for point in answer.points if _mark_of(point) == mark]
@@ -199,7 +201,7 @@ def consequences_chart(
     consequences: Consequences, *, cursor: float, candidates: int, threshold: float, unit: Unit = ROW
 ) -> Chart:
     """Accuracy, guesses right and poisoned rows over one epsilon axis, with one cursor through all three."""
-    question = f"{unit.words} used or not" if candidates == FAIR else f"who of {candidates:,} people"
+    question = f"{escape(unit.words)} used or not" if candidates == FAIR else f"who of {candidates:,} people"
     titles = (
         "Test accuracy (held-out rows), %",
         f"Right guesses of 100, {question}",
@@ -221,7 +223,7 @@ def consequences_chart(
     for row, level in ((1, 100 * consequences.majority), (2, 100 / candidates)):
         level_line(figure, y=level, row=row, col=1)
     level_line(figure, x=cursor, look=line(ORANGE))
-    figure.update_xaxes(**_grid_axis("epsilon", x)).update_xaxes(title=_axis_title("epsilon", unit), row=3, col=1)
+    figure.update_xaxes(**_grid_axis("epsilon", x)).update_xaxes(title=escape(_axis_title("epsilon", unit)), row=3, col=1)
     figure.update_yaxes(zeroline=False).update_yaxes(rangemode="tozero", row=3, col=1)
     figure.update_annotations(x=0, xanchor="left", font={"size": 14}, selector={"yanchor": "bottom"})
     sentences = consequence_sentences(
@@ -314,8 +316,9 @@ def expected_chart(outcomes: Sequence[Expected], common: str, rare: str) -> Char
     axis = {"range": [0, 1.12], "tickformat": ".0%", "tickvals": [0, 0.25, 0.5, 0.75, 1], "fixedrange": True}
     figure = chart(230, top=36, legend=LEGEND_ABOVE, barmode="group", bargap=0.3, xaxis=axis, yaxis=NAMES | {"fixedrange": True})
     names = [f"features say {outcome.strength}" for outcome in outcomes]
-    right = (f"rows that are right; dashed: always {common}", [outcome.accuracy for outcome in outcomes], hatched_bar(BLUE))
-    caught = (f"{rare} that are found", [outcome.found for outcome in outcomes], hatched_bar(TEAL, "/"))
+    always, found = (escape(fitted(visible(name), 150, 12)) for name in (common, rare))  # in a legend, on a telephone
+    right = (f"rows that are right; dashed: always {always}", [outcome.accuracy for outcome in outcomes], hatched_bar(BLUE))
+    caught = (f"{found} that are found", [outcome.found for outcome in outcomes], hatched_bar(TEAL, "/"))
     for name, shares, style in (right, caught):
         words = {
             "text": [f"{share:.0%}" for share in shares],

@@ -72,6 +72,21 @@ REVIEWED = {
 }
 
 
+def test_names_that_others_gave_are_plain_text_in_a_picture_and_short_in_its_legend():
+    bold, long = "<b>yes</b>", "<i>" + "no " * 60
+    names = [bars.name for bars in drawn.expected_chart(STRENGTHS, bold, long).figure.data]
+    assert names[0].endswith("&lt;b&gt;yes&lt;/b&gt;")
+    assert names[1].startswith("&lt;i&gt;no no")
+    assert max(map(len, names)) < 80
+    pictures = (
+        search_chart(FOUND, "epsilon", "So.", replace(OF_PERSON, unit=Unit(3, bold))),
+        panels(consequences(), unit=Unit(3, bold)),
+    )
+    for picture in pictures:
+        assert "&lt;b&gt;yes" in str(picture.figure.to_dict())
+        assert bold not in str(picture.figure.to_dict())
+
+
 @pytest.mark.parametrize("name", REVIEWED)
 def test_picture_words_and_table_are_the_reviewed_ones(name):
     assert_golden(f"plan-{name}", REVIEWED[name]())

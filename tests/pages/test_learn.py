@@ -98,7 +98,7 @@ def test_of_two_tables_one_is_ones_own_and_two_missing_rows_double_the_exponent(
 def test_the_tables_that_refute_the_proof_are_shown_from_two_features_on():
     test = guess(lesson_page("Adding up"))
     moved(test, "adding.features", 1)
-    assert "have a chance" not in texts(test)
+    assert "The tree that tells them apart" not in texts(test)
     before = len(test.dataframe)
     moved(test, "adding.features", 4)
     assert len(test.dataframe) > before

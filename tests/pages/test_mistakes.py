@@ -76,7 +76,7 @@ def test_rows_in_use_become_private_when_they_are_assigned_to_a_private_data_set
     register.assign(in_use(DataRole.PRIVATE).data.identity, NAME)
     test = opened("publish", DataRole.SIMULATED)
     assert test.session_state["loaded"].role is DataRole.PRIVATE
-    assert "Practice on simulated rows" not in texts(test)
+    assert "Practice: simulated rows" not in texts(test)
 
 
 @pytest.mark.parametrize("page", ["tree", "compare", "robustness"])
