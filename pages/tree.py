@@ -147,9 +147,8 @@ def legend(result: FitResult, trace: ExactTrace | None, drawn: Resamples | None)
     lines = ["The wider a line, the more rows."] if trace is not None else []
     if result.plan.held_out_part(LEAF_COUNTS) is not None:
         lines.append("Bars: the probability of a leaf's label, with a 95% interval.")
-        lines.append(
-            "“only 40%”: most of the leaf’s rows that were kept for probabilities have another label than those that grew it."
-        )
+        apart = "most of the leaf’s rows that were kept for probabilities have another label than those that grew it"
+        lines.append(f"“40% of its held-out rows”, or “only 40%”: {apart}.")
     if result.plan.held_out_part(LEAF_SUMS) is not None:
         lines.append("Bars: the number of a leaf on the scale of all leaves, with a 95% interval of its mean.")
     lines.append("“(no row)”: the questions above a leaf exclude each other, so no row gets there.")
