@@ -92,13 +92,13 @@ def name_of(source: Source, name: str | None) -> str:
 def plain_text(raw: bytes) -> tuple[bytes, tuple[str, ...]]:
     """(a text with a header as one whose lines end with a line feed, notes); raises TableError for another kind of file."""
     notes = list[str]()
+    if raw.startswith(UTF16_MARKS):
+        raw = raw.decode("utf-16", "replace").encode("utf-8")
+        notes.append("Read as UTF-16.")
     begin = raw[:_MOST_LOOKED_AT].removeprefix(UTF8_MARK)
     for kind, (_, pattern) in _OTHER_KINDS.items():
         if re.match(pattern, begin, re.DOTALL):
             raise _other_kind(kind)
-    if raw.startswith(UTF16_MARKS):
-        raw = raw.decode("utf-16", "replace").encode("utf-8")
-        notes.append("Read as UTF-16.")
     if _MAC_LINE.match(raw):
         raw = raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         notes.append("Lines end with carriage returns.")

@@ -202,6 +202,9 @@ def test_json_is_refused_by_name_and_brackets_in_a_header_are_none(tmp_path):
                     read(path)
     with pytest.raises(TableError, match="This is JSON"):
         dpviz.read_table(tmp_path / "rows.jsonl", names=["a", "b"])
+    for text in (JSON[0], JSON[1], JSON[8]):
+        with pytest.raises(TableError, match="This is JSON"):
+            dpviz.read_table(text.encode("utf-16"))
     for header in ["[id],[age]", "{id},{age}", "id,{age}", "[id]\tage"]:
         assert dpviz.read_table(f"{header}\n".encode()).n_rows == 0
 
