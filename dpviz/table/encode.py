@@ -8,8 +8,9 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
-from unicodedata import category, normalize
+from unicodedata import category, decimal, normalize
 
 import numpy as np
 
@@ -295,10 +296,26 @@ def several_spellings(column: str) -> SchemaError:
     return SchemaError(what, field=column, remedy="Write every person in one way, or number the persons.")
 
 
+@lru_cache(maxsize=4096)
+def _plain_letter(letter: str) -> str:
+    match category(letter):
+        case "Nd":
+            return str(decimal(letter))
+        case "Pd":
+            return "-"
+        case "Pi" | "Pf":
+            return "'" if letter in "‘’‛" else '"'
+        case kind:
+            return "" if kind[0] in "ZC" else letter.replace("−", "-")
+
+
 def appearance(text: str) -> object:
-    """What a reader takes a name for: its number, else its letters without capitals, blanks, unseen signs and odd forms."""
+    """What a reader takes a name for: its number, else its letters without capitals, blanks, unseen signs and odd forms.
+
+    Dashes are one, and so are quotation marks; digits of all alphabets are those that they count as.
+    """
     if not text.isascii():
-        text = "".join(letter for letter in normalize("NFKC", text) if category(letter)[0] not in "ZC")
+        text = "".join(map(_plain_letter, normalize("NFKC", text)))
     text = text.replace(" ", "").casefold()
     number = decimal_of(text.replace(",", "") if _GROUPED.fullmatch(text) else text)
     is_power = number == 0 and "e" in text  # 0e12 and 0e34 are keys of many systems
