@@ -45,7 +45,7 @@ COLUMNS: Mapping[str, tuple[str, str]] = {
 }
 
 #: (version, epsilon, data set, method) -> (mean, standard error)
-Printed = Mapping[tuple[str, float, str, str], tuple[float, float]]
+PrintedTables = Mapping[tuple[str, float, str, str], tuple[float, float]]
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -82,7 +82,7 @@ def measure(args: Namespace) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def read_printed(path: Path) -> Printed:
+def read_printed(path: Path) -> PrintedTables:
     """The papers' tables from a CSV with the columns version, epsilon, group, dataset, method, mean, stderr; no run times.
 
     Data that stand there twice, with and without their categories (group "mixed"), are told apart by the suffix `_cat`.
@@ -117,7 +117,7 @@ def seconds_per_fit(name: str, data: EncodedDataset, rounds: int = 5) -> float:
     return float(np.mean(times[1:]))
 
 
-def _printed_values(one: Any, epsilon: float, data: str, printed: Printed) -> list[dict[str, Any]]:
+def _printed_values(one: Any, epsilon: float, data: str, printed: PrintedTables) -> list[dict[str, Any]]:
     """What is printed of a cell, in each version of the tables."""
     _, method = COLUMNS.get(one.learner, ("", ""))
     versions = [key[0] for key in printed if key[1:] == (epsilon, data, method)]

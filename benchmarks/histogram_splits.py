@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpviz.accounting.gaussian import priced_rounds
+from dpviz.accounting.gaussian import price_rounds
 from dpviz.learners.native import s_gbdt
 from dpviz.models.boosted import BoostedTrees
 from dpviz.privacy.gaussian import contributions
@@ -59,7 +59,7 @@ def fit_by_histograms(data: EncodedDataset, style: Style, *, epsilon: float, del
     schema = data.schema
     rounds = style.trees * (1 if style.drawn else style.depth)
     counted = math.ceil(_COUNTED * rounds) if numbers_of(schema) else 0
-    cost = priced_rounds((1 - _START) * epsilon, delta, sampling=1.0, rounds=rounds + counted, filtered=False)
+    cost = price_rounds((1 - _START) * epsilon, delta, sampling=1.0, rounds=rounds + counted, filtered=False)
     loss = loss_of(schema, newton=True)
     initial, _ = initial_score(loss, data.target, schema.n_public or 1, _START * epsilon, source)
     histograms = release_histograms(data, cost.noise_multiplier, counted, source=source) if counted else None

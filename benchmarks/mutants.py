@@ -179,7 +179,7 @@ def _try_out(mutant: Mutant, made: str, folders: Queue[Path]) -> tuple[str, str]
         folders.put(folder)
 
 
-def unnoticed(mutants: Sequence[Mutant], *, workers: int = 2, say: Any = print) -> list[str]:
+def missed_mutants(mutants: Sequence[Mutant], *, workers: int = 2, say: Any = print) -> list[str]:
     """What nobody noticed, and why, in words; first of all, changes that cannot be made (ValueError)."""
     # Here, not in the threads below: two that parse at once fail now and then in Python 3.11.
     made = [mutant.applied_to((ROOT / "dpviz" / mutant.file).read_text(encoding="utf-8")) for mutant in mutants]
@@ -209,6 +209,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 def _run(args: Namespace) -> int:
     started = time.perf_counter()
     chosen = [mutant for mutant in table() if args.only in "\t".join(mutant)]
-    missed = unnoticed(chosen, workers=args.workers)
+    missed = missed_mutants(chosen, workers=args.workers)
     print(f"\n{len(chosen) - len(missed)} of {len(chosen)} noticed in {time.perf_counter() - started:.0f} s", *missed, sep="\n")
     return int(bool(missed))

@@ -43,7 +43,7 @@ REPEATED = {"privatree": "PrivaTree", "logistic": "DiffPrivLib LR"}
 CERTIFIED: dict[str, dict[str, Any]] = {DEFAULT: {"leaves": "labels"}, "dpa": {}}
 
 #: (data set, method, epsilon) -> column of the papers' tables -> number
-Printed = dict[tuple[str, str, float], dict[str, float]]
+PrintedTables = dict[tuple[str, str, float], dict[str, float]]
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -77,10 +77,10 @@ def measure(args: Namespace) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def read_printed(path: Path) -> Printed:
+def read_printed(path: Path) -> PrintedTables:
     """The papers' tables of poisoning guarantees; "-" is nothing. Table VIII is about the version with categories."""
     names = ("table", "dataset", "method", "epsilon", "accuracy", *PRINTED.values())
-    found: Printed = {}
+    found: PrintedTables = {}
     for row in texts_of(read_table(path), names):
         cells = dict(zip(names, row, strict=True))
         numbers = {name: float(cells[name]) for name in ("accuracy", *PRINTED.values()) if cells[name] not in ("", "-")}

@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def finish(run: Callable[[list[str]], int], argv: Sequence[str] | None = None) -> int:
     """What `run` returns for these words (default: those of the shell), or the exit code of `main` for what it raises."""
     _never_fail_to_print()
-    with interrupts.noticed() as was_interrupted:
+    with interrupts.watch_interrupts() as was_interrupted:
         try:
             code = run(list(sys.argv[1:] if argv is None else argv))
             sys.stdout.flush()

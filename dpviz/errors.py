@@ -276,7 +276,7 @@ def __getattr__(name: str) -> type:
     return found
 
 
-def renamed(old: str, new: str) -> property:
+def deprecated_name(old: str, new: str) -> property:
     """The attribute `new` under the name it had: reading it warns (DeprecationWarning) and says what it is called now."""
 
     def read(owner: object) -> object:
@@ -288,7 +288,7 @@ def renamed(old: str, new: str) -> property:
 
 
 @contextmanager
-def cells_stay_inside(in_words: Callable[[Exception], DpvizError]) -> Iterator[None]:
+def replace_errors(in_words: Callable[[Exception], DpvizError]) -> Iterator[None]:
     """Run a block that reads private rows with somebody else's code; whatever that raises becomes `in_words` of it.
 
     Libraries promise neither types nor words for what a cell does to them, and many quote it. So nothing of theirs goes on: the

@@ -36,7 +36,7 @@ from types import FrameType  # noqa: E402
 
 
 @contextmanager
-def noticed() -> Iterator[Callable[[], bool]]:
+def watch_interrupts() -> Iterator[Callable[[], bool]]:
     """Ctrl-C raises KeyboardInterrupt as usual; the function says whether there was one. Afterwards everything is as before."""
     seen: list[int] = []
 

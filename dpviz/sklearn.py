@@ -36,7 +36,7 @@ from dpviz.errors import (
     RepeatedSpendWarning,
     SchemaError,
     TableError,
-    cells_stay_inside,
+    replace_errors,
 )
 from dpviz.learners import DEFAULT, DEFAULT_OF_NUMBERS, FitRequest
 from dpviz.learners.request import check_row_count, few_usable, warn_of
@@ -146,7 +146,7 @@ class _PrivateEstimator:
         DpvizError
             For what the learner refuses; RefusedRelease when it has no exact sampler and `random_state` is None.
         """
-        with cells_stay_inside(_in_words):  # no decorator: what fit does not take is said by Python
+        with replace_errors(_in_words):  # no decorator: what fit does not take is said by Python
             return self._fitted(X, y)
 
     def _fitted(self, X: Any, y: Any) -> Self:
@@ -264,10 +264,10 @@ class _PrivateEstimator:
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """As of scikit-learn: the accuracy, or R² of a number. As private as the rows."""
-        with cells_stay_inside(_in_words):  # no decorator, as of fit
+        with replace_errors(_in_words):  # no decorator, as of fit
             return float(super().score(X, y, sample_weight))  # type: ignore[misc]
 
-    @cells_stay_inside(_in_words)
+    @replace_errors(_in_words)
     def _encoded(self, X: Any) -> EncodedDataset:
         """Rows to be predicted; raises TableError where the schema has no answer to one."""
         schema = replace(self.model_.schema, person=None)

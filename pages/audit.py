@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 
 from dpviz.app import audit, background, frame, parts
-from dpviz.app.audit import PLACES, Known, Search
+from dpviz.app.audit import PLACES, AuditFacts, Search
 from dpviz.app.controls import EPSILONS
 from dpviz.app.parts import error, escape_markdown
 from dpviz.app.prose import prose, sections
@@ -62,7 +62,7 @@ def flags_of(learner: str) -> dict[str, bool]:
     return {name: getattr(default, name) for name, about in controls_of(spec.Params).items() if about.kind == "flag"}
 
 
-def choose(known: Known) -> None:
+def choose(known: AuditFacts) -> None:
     """Put the learner, flags and epsilon of a chosen line into the widgets."""
     points = st.session_state[PICTURE]["selection"]["points"]
     if not points:
@@ -76,7 +76,7 @@ def choose(known: Known) -> None:
         st.session_state[EPSILON] = known.now[key][0].epsilon
 
 
-def first_learner(known: Known) -> int:
+def first_learner(known: AuditFacts) -> int:
     """Position of the learner shown at first, settled once in a session: a violated claim, if possible with a text of its own."""
     if FIRST not in st.session_state:
         broken = [line for line in audit.audit_lines(known, 1.0) if line.verdict == "violated" and not line.setting]
@@ -115,7 +115,7 @@ def fact(badge: charts.Badge, kind: str, words: str) -> None:
     st.markdown(f":{badge.tone}-badge[{badge.icon} {kind}: {badge.word}] {words}")
 
 
-def evidence(search: Search, known: Known) -> None:
+def evidence(search: Search, known: AuditFacts) -> None:
     """The three facts about the chosen learner, why its claim fails, its worst pair, and how all this was found."""
     facts, result = known.facts(search.subject, search.epsilon), known.worst(search.subject, search.epsilon)
     st.subheader(", ".join(filter(None, audit.title_of(search.subject))), anchor=False)

@@ -13,7 +13,7 @@ import streamlit as st
 
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.app import background, controls, explorations, frame, parts, plan_tab
-from dpviz.app.compare import DEPTH, EPSILON, FIRST_LOOK, ROWS, Asked, first_look_at, fits_of, ideas_of
+from dpviz.app.compare import DEPTH, EPSILON, FIRST_LOOK, ROWS, CompareRequest, first_look_at, fits_of, ideas_of
 from dpviz.app.controls import DEPTHS, EPSILONS, auto_in_words, depth_of
 from dpviz.app.epsilon_slider import epsilon_in_use, nearest
 from dpviz.app.parts import escape_markdown
@@ -46,7 +46,7 @@ MOST_GUESSES = (50.1, 50.2, 50.5, 51, 52, 53, 55, 60, 65, 70, 75, 80, 90, 95, 99
 #: Seconds that the page waits for first points.
 SHORT = 0.8
 
-background.start_ahead()
+background.launch_workers()
 parts.page("Compare", "How accurate is a private tree at this ε, against what you would use instead?")
 first, second = st.tabs(("Accuracy", frame.PLAN_TAB), key="tab", bind="query-params")
 if second.open:
@@ -130,7 +130,7 @@ def ask_axis(along: str, sizes: tuple[int | None, ...]) -> dict[str, Any]:
     return {"epsilons": one_epsilon(), **one_depth(), "n_rows": sizes}
 
 
-def ask() -> Asked:
+def ask() -> CompareRequest:
     """Fill the row of settings; the page ends here where no learner is chosen. Private rows are not counted for it."""
     halved = (two_digits(0.8 * (public_rows or 0) / 2**halving) for halving in range(7, 0, -1))
     sizes = (*dict.fromkeys(size for size in halved if size >= 20), None)
@@ -160,7 +160,7 @@ def ask() -> Asked:
         st.stop()
     seed = hidden_seed(rows.role, "_compare_secret")
     grid = SweepGrid(tuple(chosen), **places, folds=int(folds), repeats=int(repeats), seed=seed)
-    return Asked(along, str(metric), grid, two_digits(grid.train_share * (public_rows or 1)), axis)
+    return CompareRequest(along, str(metric), grid, two_digits(grid.train_share * (public_rows or 1)), axis)
 
 
 # --- the button
@@ -197,7 +197,7 @@ def offer_to_compute(task: background.Task, status: background.Status, first_loo
 # --- what is drawn
 
 
-def draw_curves(asked: Asked, frame: pd.DataFrame, chosen: float | None = None) -> tuple[comparison.Curve, ...]:
+def draw_curves(asked: CompareRequest, frame: pd.DataFrame, chosen: float | None = None) -> tuple[comparison.Curve, ...]:
     """The curves with their headline at the place that was `chosen`; without one, as far as they are there."""
     along, metric, axis = asked.along, asked.metric, asked.axis
     found = comparison.curves(frame, along, metric)
@@ -236,7 +236,7 @@ def draw_curves(asked: Asked, frame: pd.DataFrame, chosen: float | None = None) 
     return found
 
 
-def styles_of(asked: Asked, found: Sequence[comparison.Curve]) -> dict[str, charts.LineStyle]:
+def styles_of(asked: CompareRequest, found: Sequence[comparison.Curve]) -> dict[str, charts.LineStyle]:
     """As they were in this session: neither another learner nor the order in which curves come changes anybody's colour."""
     before = st.session_state.setdefault("_compare_styles", {})
     verdicts = dict.fromkeys(asked.grid.learners, "none") | {curve.learner: curve.verdict for curve in found}
@@ -250,7 +250,7 @@ def saved_as(name: str) -> str:
     return "" if is_private else f"compare-{asked.along}-{name}"
 
 
-def first_place(asked: Asked, places: Sequence[float]) -> float:
+def first_place(asked: CompareRequest, places: Sequence[float]) -> float:
     """Where the curves are looked at, while they are computed and until somebody moves."""
     if asked.axis == "guesses":
         return 60.0
@@ -258,7 +258,7 @@ def first_place(asked: Asked, places: Sequence[float]) -> float:
     return min(places, key=lambda place: abs(place - near))
 
 
-def ask_place(shown: Asked, frame: pd.DataFrame) -> float:
+def ask_place(shown: CompareRequest, frame: pd.DataFrame) -> float:
     """Where the curves are looked at in detail."""
     if shown.axis == "guesses":
         label, options = "In detail where at most so many of 100 guesses may be right", {"key": "place-guesses"}
@@ -273,7 +273,7 @@ def ask_place(shown: Asked, frame: pd.DataFrame) -> float:
     return float(st.select_slider(label, places, value=start, format_func=name, key=f"place-{shown.along}"))
 
 
-def draw_boxes(shown: Asked, there: pd.DataFrame, found: Sequence[comparison.Curve]) -> None:
+def draw_boxes(shown: CompareRequest, there: pd.DataFrame, found: Sequence[comparison.Curve]) -> None:
     """What single draws may give; nothing until there are enough of every learner."""
     known = there.dropna(subset=[shown.metric])
     if known[np.isfinite(known.epsilon)].groupby("learner").size().min() < charts.ENOUGH:
@@ -288,7 +288,7 @@ def draw_boxes(shown: Asked, there: pd.DataFrame, found: Sequence[comparison.Cur
         show_chart(charts.box_chart(outcomes, styles, shown.metric), "boxes", png=saved_as("draws"))
 
 
-def draw_differences(shown: Asked, there: pd.DataFrame, found: Sequence[comparison.Curve]) -> None:
+def draw_differences(shown: CompareRequest, there: pd.DataFrame, found: Sequence[comparison.Curve]) -> None:
     """Who is better on the same splits, by how much, and how sure that is."""
     st.divider()
     st.header("Who beats whom on the same splits", anchor=False)
@@ -312,7 +312,7 @@ def draw_differences(shown: Asked, there: pd.DataFrame, found: Sequence[comparis
     st.caption(prose("compare", "probability"))
 
 
-def draw(shown: Asked, frame: pd.DataFrame) -> None:
+def draw(shown: CompareRequest, frame: pd.DataFrame) -> None:
     """The curves, and one place of them in detail."""
     drawn = st.container()
     x = ask_place(shown, frame)

@@ -30,7 +30,7 @@ from dpviz.charts.publish.release import (
     spent_sentence,
     title,
 )
-from dpviz.charts.publish.report import Signed, kept_rows, not_promised
+from dpviz.charts.publish.report import SignatureLine, kept_rows, not_promised
 from dpviz.charts.publish.test_result import accuracy_sentence, is_better_than_always, majority_comparison
 from dpviz.charts.wording import capital, counted
 from dpviz.errors import DpvizError, UnansweredRows
@@ -79,7 +79,7 @@ def release_view(book: Register) -> None:
 
     if balance is not None:
         st.divider()
-        last = publish.just_released(balance)
+        last = publish.last_release(balance)
         st.header("Permanently spent", anchor=False)
         spent_and_left(balance)
         show_chart(spent_chart(balance, terms.loss if terms and not last else None), "publish-spent")
@@ -234,7 +234,7 @@ def released_file(record: ReleaseRecord, unit: Unit) -> None:
             author = st.text_input("Author, beside the signature line", max_chars=200, key="report-author")
             st.caption("Page one to sign, annexes after it. What is not filled in is left to be written by hand.")
             try:
-                done = report_of(text, unit, Signed(record.data_set, record.finished[:10], author))
+                done = report_of(text, unit, SignatureLine(record.data_set, record.finished[:10], author))
             except DpvizError as problem:
                 error(problem)
             else:
@@ -246,7 +246,7 @@ def released_file(record: ReleaseRecord, unit: Unit) -> None:
 
 
 @st.cache_resource(scope="session", max_entries=4, show_spinner="Writing it …")
-def report_of(text: str, unit: Unit, signed: Signed) -> str:
+def report_of(text: str, unit: Unit, signed: SignatureLine) -> str:
     """The report of a released file."""
     return report_to_sign(ExportInput(text, unit), signed)
 

@@ -17,7 +17,7 @@ from dpviz.app.state import hidden_seed, rows_read, unit_in_use
 from dpviz.app.widgets import linked, show_chart, table
 from dpviz.charts import as_python
 from dpviz.charts import robustness as charts
-from dpviz.charts.robustness import Certified
+from dpviz.charts.robustness import CertifiedCurve
 from dpviz.errors import SchemaError
 from dpviz.evaluation.attacks import ATTACKS, attack_curve
 from dpviz.evaluation.poisoning import certify
@@ -117,12 +117,12 @@ def public_count(train: EncodedDataset) -> int:
     return train.schema.n_public
 
 
-def curve(cell: Cell, **how: Any) -> Certified:
+def curve(cell: Cell, **how: Any) -> CertifiedCurve:
     """What is proved of one learner."""
     asked, splits = fit_of(cell), split_rows()
     n_train = public_count(splits[0][0])
     found = certify(asked, splits, draws=draws, seed=seed, workers=background.WORKERS, **how)
-    return Certified(cell[1], replace(found, n_train=n_train // found.rows_per_person))
+    return CertifiedCurve(cell[1], replace(found, n_train=n_train // found.rows_per_person))
 
 
 def attacked(attack: str, cell: Cell, **how: Any) -> pd.DataFrame:
@@ -146,7 +146,7 @@ def attacks_task(attacks: list[str]) -> background.Task:
     return background.in_parts(ATTACK, makes, keep=KEPT, shared=loaded.is_as_bundled)
 
 
-def attacks_there() -> pd.DataFrame | None:
+def measured_attacks() -> pd.DataFrame | None:
     """Every attack that was measured with these settings; None when none was."""
     import pandas as pd
 
@@ -181,8 +181,8 @@ if status.job is None and status.n_missing:
     st.button(label, icon=":material/play_arrow:", on_click=begin, args=(task,))
     if not status.shown:
         st.caption(":material/show_chart: No curves of these rows yet.")
-found: tuple[Certified, ...] = status.shown
-measured = attacks_there()
+found: tuple[CertifiedCurve, ...] = status.shown
+measured = measured_attacks()
 if found:
     up_to = charts.end_of_axis(found, max(up_to, FEWEST / max(1, found[0].table.n_train)), wanted)
     with verdict:
@@ -226,7 +226,7 @@ parts.why_disabled("" if chosen else "Choose an attack first.")
 if chosen and not n_missing:
     st.caption(":material/check: Measured for these settings.")
 background.show(task, "Attacking")
-measured = attacks_there()
+measured = measured_attacks()
 if measured is not None:
     weaker = charts.attacked_sentence(measured, unit_in_use())
     if weaker:

@@ -70,21 +70,23 @@ with st.container():  # what is said of a tree that still grows moves nothing be
 # --- the picture
 
 
-def draw(trained: training.Trained, complete: Tree) -> None:
+def draw(trained: training.TrainedTree, complete: Tree) -> None:
     """The tree, beside the pinned one if there is one, to be dragged through epsilons; then the card of the chosen node."""
     asked, result = trained.asked.request, trained.result
     trace = exact_trace(complete, rows_of_the_tree(loaded)) if loaded.role.may_show_rows else None
     with st.container():
-        before = pinned.pinned_now(loaded)
+        before = pinned.current_pin(loaded)
     with row:
         pinned.pin_bar(before, trained, loaded)
     fold = st.session_state.get("tree", FOLDED) == FOLDED
     shown = collapse_leaves(complete, result.plan) if fold else complete
-    drawn = training.resamples_now(asked, loaded)
+    drawn = training.current_resamples(asked, loaded)
     bars = intervals(complete, shown, result.plan, result.unit.rows)
     notes = NodeNotes(trace.shares(shown) if trace else {}, probabilities=bars)
     if drawn is not None:
-        notes = replace(notes, rerun_counts=drawn.coming_back(shown), n_draws=drawn.n_done, threshold_ranges=drawn.between(shown))
+        notes = replace(
+            notes, rerun_counts=drawn.split_recurrence(shown), n_draws=drawn.n_done, threshold_ranges=drawn.between(shown)
+        )
     elif training.is_resampled(asked, loaded):  # room for what is to come
         notes = replace(notes, n_draws=training.draws_of(asked, rows_of_the_tree(loaded).schema))
     now = pinned.named("Now", trained, shown, notes)
@@ -106,11 +108,11 @@ def draw(trained: training.Trained, complete: Tree) -> None:
             st.caption(f"{own}; a release, trained on all rows, would have {whole.depth}.")
 
 
-def show_tree(trained: training.Trained, now: Side, drawn: Resamples | None, pair: Side | None, *, fold: bool) -> str:
+def show_tree(trained: training.TrainedTree, now: Side, drawn: Resamples | None, pair: Side | None, *, fold: bool) -> str:
     """The view, with the pinned tree beside it where there is one; returns the path of the chosen node."""
     asked, result = trained.asked.request, trained.result
     chosen, path = chosen_in(VIEW, now.tree)
-    climbing, steps = (None, "") if pair is not None else training.path_now(asked, loaded, fold=fold)
+    climbing, steps = (None, "") if pair is not None else training.current_path(asked, loaded, fold=fold)
     size = counted(now.tree.n_leaves, "leaf", "leaves")
     title = f"{get_learner(result.learner).title}, depth {now.tree.depth}, {size}"
     wide, narrow = (
@@ -163,7 +165,7 @@ def legend(result: FitResult, trace: ExactTrace | None, drawn: Resamples | None)
 # --- the chosen node: its rule and path in words, what was released there, how often it comes back under fresh noise
 
 
-def show_node(trained: training.Trained, shown: Tree, path: str, trace: ExactTrace | None, drawn: Resamples | None) -> None:
+def show_node(trained: training.TrainedTree, shown: Tree, path: str, trace: ExactTrace | None, drawn: Resamples | None) -> None:
     """The card of the node at `path` of the tree on screen, folded or complete."""
     node, complete, result = shown.node(path), trained.tree, trained.result
     assert complete is not None
@@ -194,7 +196,7 @@ def show_node(trained: training.Trained, shown: Tree, path: str, trace: ExactTra
         with how:
             if trace is not None:
                 whose = "Made-up rows here" if loaded.is_made_up else "Rows here, exactly, as they are not private"
-                st.markdown(f"{whose}: {rows_here(trace, path)}.")
+                st.markdown(f"{whose}: {node_rows_text(trace, path)}.")
             if is_private:
                 st.caption(prose("private", "not drawn again"))
             elif training.is_resampled(trained.asked.request, loaded):
@@ -206,7 +208,7 @@ def show_node(trained: training.Trained, shown: Tree, path: str, trace: ExactTra
                         st.caption(f"Stopped after {drawn.n_done} of {drawn.n_asked} draws.")
 
 
-def rows_here(trace: ExactTrace, path: str) -> str:
+def node_rows_text(trace: ExactTrace, path: str) -> str:
     """How many rows get to a node, of which class or with which mean."""
     n_rows = f"**{trace.rows(path):,}**"
     if trace.means:

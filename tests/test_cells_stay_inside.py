@@ -21,7 +21,7 @@ import pytest
 
 import dpviz
 from dpviz.__main__ import main
-from dpviz.errors import DpvizError, TableError, cells_stay_inside
+from dpviz.errors import DpvizError, TableError, replace_errors
 from dpviz.sklearn import PrivateTreeClassifier, PrivateTreeRegressor
 
 CANARY, NUMBER = "CANARY-Müller-4711", 4711.4711
@@ -326,7 +326,7 @@ def test_the_canary_of_an_audit_does_not_print_itself():
 
 def test_the_door_leaves_nothing_behind_an_error_and_lets_a_stop_through():
     def fails(theirs: Exception) -> DpvizError:
-        with pytest.raises(TableError) as caught, cells_stay_inside(lambda _: TableError("damaged", "No.", remedy="")):
+        with pytest.raises(TableError) as caught, replace_errors(lambda _: TableError("damaged", "No.", remedy="")):
             raise theirs
         return caught.value
 
@@ -336,7 +336,7 @@ def test_the_door_leaves_nothing_behind_an_error_and_lets_a_stop_through():
         error = fails(theirs)
         assert (error.__cause__, error.__context__) == (None, None)
     assert fails(ours) is ours
-    with pytest.raises(KeyboardInterrupt), cells_stay_inside(lambda _: TableError("failed", "No.", remedy="")):
+    with pytest.raises(KeyboardInterrupt), replace_errors(lambda _: TableError("failed", "No.", remedy="")):
         raise KeyboardInterrupt
 
 

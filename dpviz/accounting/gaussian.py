@@ -202,7 +202,7 @@ def best_order(epsilon: float, delta: float, *, sampling: float, rounds: int) ->
     return min(usable, key=lambda order: noise_multiplier(epsilon, delta, sampling=sampling, rounds=rounds, order=order))
 
 
-def priced_rounds(epsilon: float, delta: float, *, sampling: float, rounds: int, filtered: bool, rows: int = 1) -> GaussianRounds:
+def price_rounds(epsilon: float, delta: float, *, sampling: float, rounds: int, filtered: bool, rows: int = 1) -> GaussianRounds:
     """The cost of so many rounds for one row, with the least noise that keeps `rows` of a person within (rows epsilon, delta).
 
     `filtered` says whether each row has an individual filter. Rounds in which all rows take part at full weight need noise for

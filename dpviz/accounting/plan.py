@@ -14,9 +14,9 @@ from dpviz.accounting.events import (
     Step,
     sequence,
 )
-from dpviz.accounting.gaussian import priced_rounds
+from dpviz.accounting.gaussian import price_rounds
 from dpviz.accounting.guarantee import PrivacyLoss, of_person, round_up
-from dpviz.errors import renamed
+from dpviz.errors import deprecated_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Share:
         """The rounds of Gaussian noise, all together, with noise for `rows` of a person."""
         assert self.gaussian is not None
         sampling, rounds, filtered = self.gaussian
-        cost = priced_rounds(self.epsilon, delta, sampling=sampling, rounds=rounds, filtered=filtered, rows=rows)
+        cost = price_rounds(self.epsilon, delta, sampling=sampling, rounds=rounds, filtered=filtered, rows=rows)
         return Step(cost, self.part, self.level, "Gaussian")
 
 
@@ -101,8 +101,8 @@ class BudgetPlan:
     unbounded: tuple[Step, ...] = ()
     rows_per_person: int = 1
 
-    aside = renamed("aside", "held_out")
-    set_aside = renamed("set_aside", "held_out_part")
+    aside = deprecated_name("aside", "held_out")
+    set_aside = deprecated_name("set_aside", "held_out_part")
 
     @property
     def asked(self) -> PrivacyLoss:

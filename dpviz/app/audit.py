@@ -49,7 +49,7 @@ class Search:
 
 
 @dataclass(frozen=True)
-class Known:
+class AuditFacts:
     """All that can be shown: the stored run (None: there is none to read), and what this session searched, by subject."""
 
     stored: StoredRun | None
@@ -109,9 +109,9 @@ def title_of(key: str) -> tuple[str, str]:
     )
 
 
-def all_findings(*, with_stored: bool = True) -> Known:
+def all_findings(*, with_stored: bool = True) -> AuditFacts:
     """What can be shown. Raises DpvizError when the stored run is missing or cannot be read."""
-    return Known(_bundled_run(stored_run) if with_stored else None, dict(background.all_values(SLOT)))
+    return AuditFacts(_bundled_run(stored_run) if with_stored else None, dict(background.all_values(SLOT)))
 
 
 @lru_cache(maxsize=1)
@@ -120,7 +120,7 @@ def _bundled_run(read: Callable[[], StoredRun]) -> StoredRun:
     return read()
 
 
-def audit_lines(what: Known, epsilon: float) -> list[AuditLine]:
+def audit_lines(what: AuditFacts, epsilon: float) -> list[AuditLine]:
     """One line per subject: the three facts at the stored epsilon nearest to this one, and what this session searched."""
     lines = []
     for key in what.subjects:

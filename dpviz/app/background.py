@@ -191,7 +191,7 @@ def shared_pool() -> Pool:
 
 
 @st.cache_resource(show_spinner=False, ttl=IDLE)
-def start_ahead() -> None:
+def launch_workers() -> None:
     """Worker processes start, and import packages, before there is work for them: at most once while idle ones are kept."""
     Thread(target=start_workers, args=(WORKERS,), daemon=True).start()
 

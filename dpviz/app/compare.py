@@ -13,7 +13,7 @@ from dpviz.app import background
 from dpviz.app.parts import escape_markdown
 from dpviz.app.state import Loaded
 from dpviz.evaluation import sweep
-from dpviz.evaluation.sweep import KEYS, SweepGrid, as_frame, pending
+from dpviz.evaluation.sweep import KEYS, SweepGrid, as_frame, pending_batches
 from dpviz.learners import get_learner
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ KEPT = 30_000
 
 
 @dataclass(frozen=True)
-class Asked:
+class CompareRequest:
     """The fits of `grid`, with `metric` drawn `along` a column of the frame; `axis` is over what curves along ε are drawn.
 
     `n_train` is where "all rows" stands on an axis of rows: as many as are trained on, from the public count.
@@ -63,7 +63,7 @@ def ideas_of(names: tuple[str, ...]) -> str:
     return "\n".join(f"- **{escape_markdown(spec.title)}**: {escape_markdown(spec.idea)}" for spec in map(get_learner, names))
 
 
-def fits_of(asked: Asked, rows: Loaded) -> background.Task:
+def fits_of(asked: CompareRequest, rows: Loaded) -> background.Task:
     """The fits of a comparison; values are rows of its frame. Those of a bundled sample are the same in every session."""
     grid, data = asked.grid, rows.data
     origin = json.dumps([data.key, str(rows.role), grid.seed, grid.folds, grid.depth, asdict(grid)["params"]], sort_keys=True)
@@ -73,7 +73,7 @@ def fits_of(asked: Asked, rows: Loaded) -> background.Task:
 
         wanted, every = set(missing), (key for batch in grid.batches() for key in batch.row_keys())
         done = pd.DataFrame([key for key in every if (origin, *key) not in wanted], columns=list(KEYS))
-        for batch in sweep.run_batches(grid, data, pending(grid, done), workers=background.WORKERS, stop=stop):
+        for batch in sweep.run_batches(grid, data, pending_batches(grid, done), workers=background.WORKERS, stop=stop):
             yield from (((origin, *(row[name] for name in KEYS)), background.Result(row)) for row in batch)
 
     keys = tuple((origin, *key) for batch in grid.batches() for key in batch.row_keys())
@@ -81,7 +81,7 @@ def fits_of(asked: Asked, rows: Loaded) -> background.Task:
     return background.Task(SLOT, keys, run, fallback_key=(data.key, asked.along), asked=asked, **more)
 
 
-def first_look_at(asked: Asked, whole: background.Task) -> background.Task:
+def first_look_at(asked: CompareRequest, whole: background.Task) -> background.Task:
     """All where there are few, else the fits of the finest of LOOKS that has at most FIRST_LOOK."""
     fold, repeat, axis = (1 + KEYS.index(name) for name in ("fold", "repeat", asked.along))
     keys: tuple[Any, ...] = whole.keys

@@ -17,7 +17,7 @@ from dpviz.app.widgets import on_demand
 from dpviz.charts.tree.text import path_in_words
 from dpviz.charts.wording import percent
 from dpviz.errors import UnsupportedError
-from dpviz.models.base import Model, Voting
+from dpviz.models.base import Model, VoteMixin
 from dpviz.models.new_rows import answers_of, probabilities_of
 from dpviz.models.tree import Branch, SubsetRule, ThresholdRule, Tree, declared_precision, format_value
 from dpviz.table.columns import Column
@@ -164,6 +164,6 @@ def answer_sentence(model: Model, cells: Cells) -> str:
         [shares] = probabilities_of(model, new)
     except UnsupportedError:
         return f"Predicted {schema.target.name}: {said}. This model holds no probabilities."
-    what = "Shares of the votes" if isinstance(model, Voting) else "Probabilities"
+    what = "Shares of the votes" if isinstance(model, VoteMixin) else "Probabilities"
     odds = ", ".join(f"{name} {percent(share)}" for name, share in zip(schema.classes, shares.tolist(), strict=True))
     return f"Predicted {schema.target.name}: {said}. {what}: {odds}."

@@ -14,7 +14,7 @@ from dpviz.app.held_out import rows_of_the_tree
 from dpviz.app.parts import escape_markdown
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
-from dpviz.app.training import Trained, about, is_resampled, resampling_task
+from dpviz.app.training import TrainedTree, about, is_resampled, resampling_task
 from dpviz.app.widgets import rows_table
 from dpviz.charts.compare import gap_text, gap_unit, measure_text
 from dpviz.charts.tree.pair import Side, pair_sentence
@@ -31,7 +31,7 @@ from dpviz.training.exact_trace import exact_trace
 _KEY = "_pinned"
 
 
-def pin_bar(pinned: Trained | None, trained: Trained, loaded: Loaded) -> None:
+def pin_bar(pinned: TrainedTree | None, trained: TrainedTree, loaded: Loaded) -> None:
     """The buttons."""
     if pinned is None:
         words = "It stays on screen, next to the tree of the next settings."
@@ -41,7 +41,7 @@ def pin_bar(pinned: Trained | None, trained: Trained, loaded: Loaded) -> None:
     st.button("Unpin", icon=":material/close:", on_click=st.session_state.update, args=({_KEY: None},))
 
 
-def pinned_now(loaded: Loaded) -> Trained | None:
+def current_pin(loaded: Loaded) -> TrainedTree | None:
     """The pinned tree of these rows; that of others is let go."""
     rows, trained = st.session_state.get(_KEY) or (None, None)
     if rows == about(loaded):
@@ -53,7 +53,7 @@ def pinned_now(loaded: Loaded) -> Trained | None:
 # --- what is shown
 
 
-def beside(pinned: Trained, loaded: Loaded, *, fold: bool) -> Side:
+def beside(pinned: TrainedTree, loaded: Loaded, *, fold: bool) -> Side:
     """The pinned tree as it is drawn; lines mean rows where rows may be shown."""
     complete, plan = pinned.tree, pinned.result.plan
     assert complete is not None
@@ -64,18 +64,20 @@ def beside(pinned: Trained, loaded: Loaded, *, fold: bool) -> Side:
     found = background.values_of(resampling_task(request, loaded)) if is_resampled(request, loaded) else ()
     drawn: Resamples | None = found[0] if found else None
     if drawn is not None and drawn.n_done:
-        notes = replace(notes, rerun_counts=drawn.coming_back(shown), n_draws=drawn.n_done, threshold_ranges=drawn.between(shown))
+        notes = replace(
+            notes, rerun_counts=drawn.split_recurrence(shown), n_draws=drawn.n_done, threshold_ranges=drawn.between(shown)
+        )
     return named("Pinned", pinned, shown, notes)
 
 
-def named(name: str, trained: Trained, shown: Tree, notes: NodeNotes) -> Side:
+def named(name: str, trained: TrainedTree, shown: Tree, notes: NodeNotes) -> Side:
     """A tree under its settings, as far as a reader of two trees needs them."""
     settings = f"ε = {number_text(trained.result.settings.epsilon)}, depth {trained.result.plan.depth}"
     seed = "" if trained.result.seed is None else f", seed {trained.result.seed}"
     return Side(f"{name}: {get_learner(trained.result.learner).title}, {settings}{seed}", shown, notes)
 
 
-def pair_words(pinned: Trained, trained: Trained, sides: tuple[Side, Side]) -> None:
+def pair_words(pinned: TrainedTree, trained: TrainedTree, sides: tuple[Side, Side]) -> None:
     """What differs in words and numbers."""
     if pinned.result.model is trained.result.model:
         st.markdown("Change ε, the depth or the seed: the next tree is shown next to the pinned one.")
@@ -85,7 +87,7 @@ def pair_words(pinned: Trained, trained: Trained, sides: tuple[Side, Side]) -> N
     st.caption(f"{prose('tree', 'kinds of difference')} The address of this page holds the settings of the tree now.")
 
 
-def _delta_rows(pinned: Trained, trained: Trained, sides: tuple[Side, Side]) -> list[dict[str, str]]:
+def _delta_rows(pinned: TrainedTree, trained: TrainedTree, sides: tuple[Side, Side]) -> list[dict[str, str]]:
     """Epsilon, size and every measure of both trees with the difference."""
     epsilons = [one.result.settings.epsilon for one in (pinned, trained)]
     leaves = [side.tree.n_leaves for side in sides]

@@ -29,7 +29,7 @@ from dpviz.charts.wording import percent
 from dpviz.errors import DpvizError
 from dpviz.evaluation import plan as planning
 from dpviz.evaluation.plan import Along, Goal, SearchAnswer
-from dpviz.evaluation.simulate import Resampled, SyntheticTable, World, plant
+from dpviz.evaluation.simulate import ResampledRows, SyntheticTable, World, plant
 from dpviz.learners import FitRequest, require_task
 from dpviz.results.verdict import bare_text
 from dpviz.table.role import DataRole
@@ -104,7 +104,7 @@ def _ask_world(loaded: Loaded) -> Place:
     if loaded.role is DataRole.PRIVATE:
         st.info(prose("plan", "private rows"), icon=":material/lock:")
     elif one_of("Simulate with", tuple(options), format_func=options.__getitem__, help=words, **linked("world")) == "rows":
-        return Place(Resampled(loaded.data), loaded.data.key, loaded.title)
+        return Place(ResampledRows(loaded.data), loaded.data.key, loaded.title)
     left, middle, right = st.columns(3, gap="medium")
     start = min(_SIZES, key=lambda size: abs(size - (loaded.schema.n_public or 1_000)))
     n_rows = left.select_slider("Rows", _SIZES, start, format_func=lambda size: f"{size:,}", **linked("plan-rows"))
@@ -161,7 +161,7 @@ def _ask_backwards(place: Place, request: FitRequest, loaded: Loaded) -> None:
 
 def _found(search: Search, **how: Any) -> Iterator[tuple[Search, SearchAnswer]]:
     """The first look is taken in this process while worker processes start."""
-    background.start_ahead()
+    background.launch_workers()
     how |= {"seed": SEED, "workers": background.WORKERS}
     for answer in planning.plan_steps(search.place.world, search.fixed, search.along, search.goal, **how):
         yield search, answer

@@ -22,7 +22,7 @@ _PREPARED = "prepared"
 
 
 @dataclass(eq=False)
-class Prepared:
+class Preparation:
     """What the Data page works on: role, table (None: not chosen yet) and draft. Nothing of it is in use.
 
     `revision` counts drafts put in from outside (a new table, a schema file, values read from the data), so that widgets
@@ -81,12 +81,12 @@ class Prepared:
             self.replace_draft(self.draft.without_read())
 
 
-def prepared() -> Prepared:
+def prepared() -> Preparation:
     """What the Data page works on, as long as the session lasts; at first the data in use."""
     if _PREPARED not in st.session_state:
         now = loaded()
         draft = SchemaDraft.of(now.schema, now.table.names, person=now.person)
-        st.session_state[_PREPARED] = Prepared(now.role, now.title, now.sample, now.table, draft)
+        st.session_state[_PREPARED] = Preparation(now.role, now.title, now.sample, now.table, draft)
     return st.session_state[_PREPARED]
 
 

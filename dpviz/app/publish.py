@@ -262,7 +262,7 @@ def await_release(asked: TreeSettings, loaded: Loaded, tell: Callable[[Loaded], 
     return True
 
 
-def just_released(balance: Balance) -> ReleaseRecord | None:
+def last_release(balance: Balance) -> ReleaseRecord | None:
     """The release of this data set that this session made last, until another one is wished for."""
     record = st.session_state.get(LAST)
     is_ours = record is not None and record.state is State.RELEASED and record.data_set == balance.data_set.name

@@ -12,7 +12,7 @@ import streamlit as st
 
 from dpviz.app import parts
 from dpviz.app.parts import as_code, escape_markdown, in_list, names_text
-from dpviz.app.prepared import Prepared, prepared
+from dpviz.app.prepared import Preparation, prepared
 from dpviz.app.prose import prose
 from dpviz.app.schema_draft import SchemaDraft
 from dpviz.app.widgets import download
@@ -40,7 +40,7 @@ _MOST_MEGABYTES, _MOST_PROBLEMS = 10, 5
 _MOST_ROWS = 12.5
 
 
-def ask_schema(work: Prepared) -> None:
+def ask_schema(work: Preparation) -> None:
     """What is public about the table at hand as a whole, and its target; `work.draft` holds it afterwards."""
     draft, revision = work.draft or SchemaDraft(()), work.revision
     st.header("Public schema", anchor=False)
@@ -72,7 +72,7 @@ def ask_schema(work: Prepared) -> None:
         _ask_fill_in(work)
 
 
-def _ask_fill_in(work: Prepared) -> None:
+def _ask_fill_in(work: Preparation) -> None:
     if not work.role.may_read:
         st.info(prose("private", "nothing filled in"), icon=":material/lock:")
         return
@@ -89,7 +89,7 @@ def _ask_fill_in(work: Prepared) -> None:
             st.rerun()
 
 
-def fill_in(work: Prepared) -> None:
+def fill_in(work: Preparation) -> None:
     """Read kinds, ranges, categories and classes from the rows into whatever nobody declared.
 
     Raises SchemaError when the rows allow no schema with this target, DpvizError for private rows.
@@ -130,7 +130,7 @@ _CONFIG: Mapping[str, Any] = {
 _ALT = "One row per column of the table: its name, what to use it as, range or categories, rules for its cells, source."
 
 
-def ask_columns(work: Prepared) -> None:
+def ask_columns(work: Preparation) -> None:
     """What is public about each column; `work.draft` holds it afterwards."""
     draft, problems = work.draft or SchemaDraft(()), list[str]()
     columns = draft.described
@@ -200,7 +200,7 @@ def _number(value: float | None) -> str | None:
     return None if value is None else f"{value:.15g}"
 
 
-def _refill(work: Prepared, before: ColumnDraft, column: ColumnDraft) -> ColumnDraft:
+def _refill(work: Preparation, before: ColumnDraft, column: ColumnDraft) -> ColumnDraft:
     """The column whose range, where it was read from the rows, is that of cells which are no missing codes."""
     is_read = work.role.may_read and not {"low", "high"}.isdisjoint(column.read) and column.missing_codes != before.missing_codes
     if not is_read or work.table is None:
@@ -271,7 +271,7 @@ def missing_text(draft: SchemaDraft) -> str:
 # --- the schema as a file
 
 
-def ask_schema_file(work: Prepared) -> None:
+def ask_schema_file(work: Preparation) -> None:
     """Upload or download the schema, as JSON where it is finished, or as a codebook."""
     is_own = work.draft is not None and work.sample is None  # nobody has described these columns yet
     with st.expander("Codebook or schema as a file", is_own, icon=":material/description:"):

@@ -29,9 +29,9 @@ from dpviz.errors import DpvizError
 from dpviz.installation import lessons_only, manual
 
 #: Names of this computer.
-HERE = ("localhost", "127.0.0.1", "::1")
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 #: Stands in every answer: no page may show it in a frame.
-UNFRAMED = {"content-security-policy": "frame-ancestors 'none'", "x-frame-options": "DENY"}
+NO_FRAMES = {"content-security-policy": "frame-ancestors 'none'", "x-frame-options": "DENY"}
 #: The header that says to the pages that a request came through this check.
 CHECKED = "x-dpviz-checked"
 #: Where the pages of the documentation are, below the server's address.
@@ -48,7 +48,7 @@ _FRAMES = ("iframe", "frame", "fencedframe", "embed", "object")
 PagesManager.uses_pages_directory = False
 
 
-class OnlyHere:
+class HostFilter:
     """ASGI middleware that lets through what is addressed to this computer or to `public`, and comes from no other page.
 
     `public` is the address that a proxy serves, such as "https://trees.example.org", or the one of a class; None for neither.
@@ -65,7 +65,7 @@ class OnlyHere:
         async def send_unframed(message: Message) -> None:
             if message["type"] in _STARTS:
                 message = {**message, "headers": list(message.get("headers", ()))}
-                MutableHeaders(raw=message["headers"]).update(UNFRAMED)
+                MutableHeaders(raw=message["headers"]).update(NO_FRAMES)
             await send(message)
 
         if scope["type"] == "lifespan":
@@ -111,19 +111,19 @@ def _hostname(host: str) -> str | None:
 
 
 def _hosts(public: str | None) -> list[str]:
-    return [*HERE, *([] if public is None else [urlsplit(public).hostname or ""])]
+    return [*LOCAL_HOSTS, *([] if public is None else [urlsplit(public).hostname or ""])]
 
 
 def checked_requests(public: str | None = None) -> dict[str, Any]:
     """What a server of the dashboard has beside Streamlit's own, as arguments of `streamlit.starlette.App`."""
     # takes most of a second, and every page that says what a row risks needs it: done before the first visitor is there
     Thread(target=import_module, args=("dp_accounting.pld.pld_pmf",), daemon=True).start()
-    check = Middleware(OnlyHere, public=public)  # type: ignore[arg-type]
+    check = Middleware(HostFilter, public=public)  # type: ignore[arg-type]
     return {"middleware": [check], "routes": _documentation(), "exception_handlers": {Exception: _error_response}}
 
 
 def serve(script: str, public: str | None, config: dict[str, Any]) -> None:
-    """Run the pages of `script` until they are stopped; `config` holds options of Streamlit, `public` is as in OnlyHere."""
+    """Run the pages of `script` until they are stopped; `config` holds options of Streamlit, `public` is as in HostFilter."""
     app = App(script, **checked_requests(public))
     app.run(config={**_from_environment(), "server.allowedHosts": _hosts(public), "client.allowedOrigins": [], **config})
 
@@ -141,7 +141,7 @@ def _documentation() -> list[Mount]:
 
 async def _error_response(request: Request, error: Exception) -> PlainTextResponse:
     """The answer of Starlette's outermost layer, which lies around every middleware: it too may stand in no frame."""
-    return PlainTextResponse("This failed because of an error in dpviz's server; its log says where.", _FAILED, headers=UNFRAMED)
+    return PlainTextResponse("This failed because of an error in dpviz's server; its log says where.", _FAILED, headers=NO_FRAMES)
 
 
 def _from_environment() -> dict[str, Any]:

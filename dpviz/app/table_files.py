@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.app import background, parts
-from dpviz.app.prepared import Prepared
+from dpviz.app.prepared import Preparation
 from dpviz.app.prose import prose
 from dpviz.app.schema_draft import SchemaDraft
 from dpviz.app.state import require_not_private
@@ -37,7 +37,7 @@ _TRIED, _BEGUN = "file-tried", "file-begun"
 _SECONDS = 1.0
 
 
-def ask_file(work: Prepared) -> None:
+def ask_file(work: Preparation) -> None:
     """The file is read once; a new widget then takes the old one's place, so that its bytes are freed."""
     reading = _ask_reading(work.role)
     count = st.session_state.setdefault("upload-count", 0)
@@ -53,7 +53,7 @@ def ask_file(work: Prepared) -> None:
         _go_on(work, _Given(file.file_id, file.name, has_header_line(file.name), read), reading)
 
 
-def ask_on_server(work: Prepared) -> None:
+def ask_on_server(work: Preparation) -> None:
     """A table that the server's configuration offers."""
     try:
         offered = tables_on_server()
@@ -79,7 +79,7 @@ class _Given:
     read: Callable[..., RawTable]
 
 
-def _go_on(work: Prepared, file: _Given, reading: dict[str, Any] | None) -> None:
+def _go_on(work: Preparation, file: _Given, reading: dict[str, Any] | None) -> None:
     """Read a chosen file, once its owner has answered what it asks."""
     reading = reading if file.has_header_line else {}
     if reading is None:
@@ -97,7 +97,7 @@ def _go_on(work: Prepared, file: _Given, reading: dict[str, Any] | None) -> None
         _read(work, file, reading)
 
 
-def _read(work: Prepared, file: _Given, reading: dict[str, Any]) -> None:
+def _read(work: Preparation, file: _Given, reading: dict[str, Any]) -> None:
     key = "reading", file.file_id, repr(sorted(reading.items()))
     task = background.in_one("reading", key, partial(file.read, **reading), priority="short")
     st.session_state[_BEGUN] = (file.file_id, reading)

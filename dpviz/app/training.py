@@ -50,7 +50,7 @@ _packed = lru_cache(maxsize=64)(packed_steps)
 
 
 @dataclass(frozen=True, slots=True)
-class Trained:
+class TrainedTree:
     """A tree and, unless the rows are private, how it does on rows held out from its training.
 
     `unnoted` is why an exploration of private rows could not be noted in the register.
@@ -101,17 +101,17 @@ def about(loaded: Loaded) -> tuple[str, str]:
     return loaded.data.key, str(loaded.role)
 
 
-def _tree(asked: TreeSettings, loaded: Loaded, parts: Parts | None, *, progress: Progress, stop: Stop) -> Trained:
+def _tree(asked: TreeSettings, loaded: Loaded, parts: Parts | None, *, progress: Progress, stop: Stop) -> TrainedTree:
     request = asked.request.at(seed=asked.draw)  # of rows that stand in for private ones the sidebar names no seed
     result = request.fit(parts[0] if parts else loaded.data)
     _require_wanted(stop)
     progress(0.5)
     counted = held_out(result.model, parts) if parts and not loaded.is_made_up else None
     _require_wanted(stop)
-    return Trained(asked, result, counted)
+    return TrainedTree(asked, result, counted)
 
 
-def _private_tree(asked: TreeSettings, loaded: Loaded, secret: int, *, progress: Progress, stop: Stop) -> Trained:
+def _private_tree(asked: TreeSettings, loaded: Loaded, secret: int, *, progress: Progress, stop: Stop) -> TrainedTree:
     """With noise that nobody can repeat, and never by a learner that publishes rows as they are."""
     request = asked.request
     if not request.spec.spends_epsilon:
@@ -119,7 +119,7 @@ def _private_tree(asked: TreeSettings, loaded: Loaded, secret: int, *, progress:
     is_exact = request.plan(loaded.data.schema).is_exact
     result = request.fit(loaded.data, ExactNoise() if is_exact else UnseenSimulation(secret))
     _require_wanted(stop)
-    return Trained(asked, result, None, note(loaded, "tree on screen", request.learner, request.arguments))
+    return TrainedTree(asked, result, None, note(loaded, "tree on screen", request.learner, request.arguments))
 
 
 def _require_wanted(stop: Stop) -> None:
@@ -131,7 +131,7 @@ def _require_wanted(stop: Stop) -> None:
 # --- on the page
 
 
-def tree_on_page(asked: TreeSettings, loaded: Loaded) -> Trained | None:
+def tree_on_page(asked: TreeSettings, loaded: Loaded) -> TrainedTree | None:
     """Train what is asked for; returns the tree to draw: that one, or until it is there the one before, and says so.
 
     Its result says whom the rows in use protect, whatever rows stand in for them.
@@ -142,7 +142,7 @@ def tree_on_page(asked: TreeSettings, loaded: Loaded) -> Trained | None:
     background.show(task, words, stale="")
     if status.was_stopped:
         st.button("Train it after all", icon=":material/play_arrow:", on_click=background.start, args=(task,))
-    trained: Trained | None = status.result
+    trained: TrainedTree | None = status.result
     if trained is None:
         return None
     if status.is_current:
@@ -177,7 +177,7 @@ def is_resampled(request: FitRequest, loaded: Loaded) -> bool:
     return loaded.role is not DataRole.PRIVATE and request.spec.spends_epsilon and not loaded.is_made_up
 
 
-def resamples_now(request: FitRequest, loaded: Loaded) -> Resamples | None:
+def current_resamples(request: FitRequest, loaded: Loaded) -> Resamples | None:
     """The draws of these settings, which begin by themselves; None until they have ended, and where there are none.
 
     Results are shared: half the draws of a session that went away are not shown while the rest is being made.
@@ -226,10 +226,10 @@ def _fit_path(
     for keys, found in zip(chunks, parallel_map(fit_steps.steps, asked, background.WORKERS), strict=False):  # fewer after a stop
         for key, one in zip(keys, found, strict=True):
             yield key, background.Result(problem=one) if isinstance(one, DpvizError) else background.Result(one)
-    background.start_ahead()  # the next page may need more of the same processes
+    background.launch_workers()  # the next page may need more of the same processes
 
 
-def path_now(request: FitRequest, loaded: Loaded, *, fold: bool) -> tuple[background.Task | None, str]:
+def current_path(request: FitRequest, loaded: Loaded, *, fold: bool) -> tuple[background.Task | None, str]:
     """The work under way on the path, None without any, and what the view takes of it once it is done. It begins by itself."""
     task = path_task(request, loaded, fold=fold)
     if task is None:

@@ -32,7 +32,7 @@ Kind = Literal["proved", "votes", "refused", "no_guarantee"]
 
 
 @dataclass(frozen=True)
-class Certified:
+class CertifiedCurve:
     """One learner at one epsilon (None where it spends none) with its curves."""
 
     epsilon: float | None
@@ -67,7 +67,7 @@ class Certified:
         return rows / max(1, self.table.n_train)
 
 
-def is_noisy(item: Certified) -> bool:
+def is_noisy(item: CertifiedCurve) -> bool:
     """True where the guarantee comes from draws, and so has a band."""
     return isinstance(item.table.bounds[0], Certificate)
 
@@ -85,14 +85,14 @@ LONGEST = 60
 _ATTACK_SYMBOLS = ("circle", "diamond", "square", "triangle-up")
 
 
-def end_of_axis(curves: Sequence[Certified], up_to: float, threshold: float | None = None) -> float:
+def end_of_axis(curves: Sequence[CertifiedCurve], up_to: float, threshold: float | None = None) -> float:
     """`up_to`, or further where a ring stands there, but at most twice as far: shares of the training rows."""
     rings = (item.share(rows) for item in curves if (rows := item.table.protected_rows(threshold)) is not None)
     return max((up_to, *(share for share in rings if share <= 2 * up_to)))
 
 
 def guarantee_chart(
-    curves: Sequence[Certified], *, up_to: float, threshold: float | None = None, attacks: pd.DataFrame | None = None
+    curves: Sequence[CertifiedCurve], *, up_to: float, threshold: float | None = None, attacks: pd.DataFrame | None = None
 ) -> Chart:
     """Guaranteed accuracy from 0 to `up_to` (a share of the training rows) poisoned rows.
 
@@ -130,7 +130,7 @@ def guarantee_chart(
     return Chart(figure, summary, partial(guarantee_rows, curves, up_to))
 
 
-def _lines(curves: Sequence[Certified]) -> list[Style]:
+def _lines(curves: Sequence[CertifiedCurve]) -> list[Style]:
     """The line of each curve: its hue by epsilon, its dash by learner; what is refused is grey."""
     proved_curves = [item for item in curves if item.kind == "proved"]
     epsilons = sorted({item.epsilon for item in proved_curves}, key=lambda epsilon: epsilon or 0.0)
@@ -147,7 +147,7 @@ def _lines(curves: Sequence[Certified]) -> list[Style]:
     ]
 
 
-def _add(figure: Figure, item: Certified, up_to: float, style: Style, threshold: float | None) -> None:
+def _add(figure: Figure, item: CertifiedCurve, up_to: float, style: Style, threshold: float | None) -> None:
     """A curve, and a ring where what is proved falls to the line to stay above; the legend says with how many rows."""
     table, name, rows = item.table, item.name, np.array(curve_rows(item.table.n_train, up_to))
     shares = rows / max(1, table.n_train)
@@ -203,7 +203,7 @@ def _legend_words(name: str, words: str) -> str:
     return f"{name}:{' ' if len(name) + len(words) <= LONGEST else '<br>'}{words}"
 
 
-def _add_attacks(figure: Figure, item: Certified, attacks: pd.DataFrame, colour: str) -> None:
+def _add_attacks(figure: Figure, item: CertifiedCurve, attacks: pd.DataFrame, colour: str) -> None:
     symbols = dict(zip(ATTACKS, _ATTACK_SYMBOLS, strict=False))
     for attack, frame in attacks.groupby("attack", sort=False):
         title = ATTACKS[str(attack)].title
@@ -218,28 +218,28 @@ def _add_attacks(figure: Figure, item: Certified, attacks: pd.DataFrame, colour:
         figure.add_scatter(x=frame.poisoned_rows, y=frame.accuracy, customdata=hover_texts, hovertemplate=hover, **look)
 
 
-def _attack_rows(certified: Certified, attacks: pd.DataFrame) -> pd.DataFrame:
+def _attack_rows(certified: CertifiedCurve, attacks: pd.DataFrame) -> pd.DataFrame:
     """The lines of measured attacks that are about this learner at this epsilon, counted as its table does."""
     is_learner = attacks.learner == certified.table.learner
     curves = attacks[is_learner if certified.epsilon is None else is_learner & (attacks.epsilon == certified.epsilon)]
     return curves.assign(poisoned_rows=-(-curves.poisoned_rows // certified.table.rows_per_person))
 
 
-def full_name(item: Certified) -> str:
+def full_name(item: CertifiedCurve) -> str:
     """Title and epsilon with the neighbouring relation."""
     return item.title if item.epsilon is None else f"{item.title} at ε = {number_text(item.epsilon)} ({_relation(item)})"
 
 
-def _relation(item: Certified) -> str:
+def _relation(item: CertifiedCurve) -> str:
     return f"add/remove one {item.table.unit}"
 
 
-def _level_text(curves: Sequence[Certified], threshold: float | None) -> str:
+def _level_text(curves: Sequence[CertifiedCurve], threshold: float | None) -> str:
     """What accuracy is to stay above."""
     return f"the majority class, {curves[0].table.majority:.1%}" if threshold is None else f"the {threshold:.1%} you asked for"
 
 
-def headline(curves: Sequence[Certified], threshold: float | None) -> str:
+def headline(curves: Sequence[CertifiedCurve], threshold: float | None) -> str:
     """The most poisoned rows that a private learner is proved to withstand, else the most by vote, in one sentence."""
     ranked = [
         (item.kind == "proved", rows, item) for item in curves if (rows := item.table.protected_rows(threshold)) is not None
@@ -254,14 +254,14 @@ def headline(curves: Sequence[Certified], threshold: float | None) -> str:
     return f"{sentence}{sure}."
 
 
-def _protects_text(item: Certified, threshold: float | None) -> str:
+def _protects_text(item: CertifiedCurve, threshold: float | None) -> str:
     """As in "withstands up to 12 poisoned rows of 16,000 (0.07%)"."""
     rows = item.table.protected_rows(threshold) or 0
     most = counted(rows, f"poisoned {item.table.unit}")
     return f"withstands up to {most} of {item.table.n_train:,} ({100 * item.share(rows):.2g}%)"
 
 
-def verdict_text(item: Certified, threshold: float | None) -> str:
+def verdict_text(item: CertifiedCurve, threshold: float | None) -> str:
     """What is proved about one curve, next to what was published; without the name."""
     table = item.table
     if table.reason:
@@ -277,7 +277,7 @@ def verdict_text(item: Certified, threshold: float | None) -> str:
     return f"{_protects_text(item, threshold)}{published}"
 
 
-def struck_text(item: Certified, threshold: float | None) -> str:
+def struck_text(item: CertifiedCurve, threshold: float | None) -> str:
     """What a refused publication would have promised; empty where nothing was."""
     if item.kind != "refused":
         return ""
@@ -289,7 +289,7 @@ def struck_text(item: Certified, threshold: float | None) -> str:
 MOST_ROWS = 11
 
 
-def guarantee_rows(curves: Sequence[Certified], up_to: float) -> Rows:
+def guarantee_rows(curves: Sequence[CertifiedCurve], up_to: float) -> Rows:
     """The figure as a table, at most eleven lines per curve."""
     rows = []
     for item in curves:
@@ -311,7 +311,7 @@ def guarantee_rows(curves: Sequence[Certified], up_to: float) -> Rows:
     return rows
 
 
-def attack_table(curves: Sequence[Certified], attacks: pd.DataFrame) -> Rows:
+def attack_table(curves: Sequence[CertifiedCurve], attacks: pd.DataFrame) -> Rows:
     """The dots as a table."""
     return [
         {

@@ -18,7 +18,7 @@ from dpviz.cli.options import READING, column, flag, option, output, shared, tab
 from dpviz.cli.rows import open_rows, reading_of, require_plain, table_of
 from dpviz.errors import DpvizError, TableError, place
 from dpviz.evaluation.comparison import METRICS, metrics_for
-from dpviz.evaluation.metrics import Answered, answered_by_leaf, classifier_answers, metric_intervals, metrics, recalls
+from dpviz.evaluation.metrics import ModelAnswers, answered_by_leaf, classifier_answers, metric_intervals, metrics, recalls
 from dpviz.io.answers import Answers, answers_to, is_formula, keys_of, parts
 from dpviz.io.options import ReadOptions
 from dpviz.io.results import read_model_file
@@ -222,7 +222,7 @@ def _show_metrics(model: Model, n_rows: int, found: dict[str, float], between: d
     console.show_values({"intervals": {name: list(pair) for name, pair in intervals.items()}})
 
 
-def _show_classes(model: Model, found: Answered) -> None:
+def _show_classes(model: Model, found: ModelAnswers) -> None:
     """The measures, and one line per class: how its rows are predicted, and its error."""
     confused, classes = found.confusion, model.schema.classes
     n_rows = confused.sum(axis=1)

@@ -106,7 +106,7 @@ RARE = 0.9
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class HeldOutMeasure:
     """A measure of rows that were not trained on: a mean over them, or a smooth function of such means.
 
     Only which rows are held out is random in its interval: another tree under new noise may lie outside.
@@ -133,47 +133,49 @@ class Measured:
 
 def measured_labels(
     target: np.ndarray, predicted: np.ndarray, n_classes: int, times: np.ndarray | None = None
-) -> dict[str, Measured]:
+) -> dict[str, HeldOutMeasure]:
     """Accuracy and balanced accuracy."""
     right = (target == predicted).astype(np.float64)
     confused = confusion(target, predicted, n_classes, times)
     rows, recalls_of_classes, n_rows = confused.sum(axis=1), recalls(confused), int(confused.sum())
     weights = n_rows / np.maximum(rows, 1) / max(int((rows > 0).sum()), 1)
-    balanced = Measured(balanced_accuracy(confused), weights[target] * (right - recalls_of_classes[target]), times, high=1.0)
+    balanced = HeldOutMeasure(
+        balanced_accuracy(confused), weights[target] * (right - recalls_of_classes[target]), times, high=1.0
+    )
     return {"accuracy": _mean(right, times), "balanced_accuracy": balanced}
 
 
-def measured_probabilities(target: np.ndarray, shares: np.ndarray, times: np.ndarray | None = None) -> dict[str, Measured]:
+def measured_probabilities(target: np.ndarray, shares: np.ndarray, times: np.ndarray | None = None) -> dict[str, HeldOutMeasure]:
     """AUC: how often a row of the second class ranks above one of the first, ties counting half; of more classes the mean over
     each against the rest; NaN where a class does not occur. Log loss: the mean of -log of the probability given to what
     happened. Brier score: the mean squared error of the probability of the second class; of more, of all together.
     """
     n_classes = shares.shape[1]
-    area = Measured(math.nan, np.zeros(len(target)), times)
+    area = HeldOutMeasure(math.nan, np.zeros(len(target)), times)
     if len(np.unique(target)) == n_classes:
         areas = [_area(target == code, shares[:, code], times) for code in ((1,) if n_classes == 2 else range(n_classes))]
         moved = np.mean([moved for _, moved in areas], axis=0)
-        area = Measured(float(np.mean([value for value, _ in areas])), moved, times, high=1.0)
+        area = HeldOutMeasure(float(np.mean([value for value, _ in areas])), moved, times, high=1.0)
     losses = -np.log(np.clip(shares[np.arange(len(target)), target], LEAST, 1))
     squares = np.square(shares - np.eye(n_classes)[target]).sum(axis=1) / (2 if n_classes == 2 else 1)
     return {"auc": area, "log_loss": _mean(losses, times), "brier": _mean(squares, times)}
 
 
-def measured_numbers(target: np.ndarray, predicted: np.ndarray) -> dict[str, Measured]:
+def measured_numbers(target: np.ndarray, predicted: np.ndarray) -> dict[str, HeldOutMeasure]:
     """R² (NaN where all rows are equal), RMSE and mean absolute error, the last two in the target's units."""
     squared, around = np.square(target - predicted), np.square(target - target.mean())
     error, explained = float(np.sqrt(np.mean(squared))), r_squared(target, predicted)
     moved = np.zeros(len(target)) if math.isnan(explained) else ((1 - explained) * around - squared) / around.mean()
     return {
-        "r2": Measured(explained, moved, low=-math.inf, high=1.0),
-        "rmse": Measured(error, (squared - squared.mean()) / (2 * error or 1.0)),
+        "r2": HeldOutMeasure(explained, moved, low=-math.inf, high=1.0),
+        "rmse": HeldOutMeasure(error, (squared - squared.mean()) / (2 * error or 1.0)),
         "mae": _mean(np.abs(target - predicted), None),
     }
 
 
-def _mean(values: np.ndarray, times: np.ndarray | None) -> Measured:
+def _mean(values: np.ndarray, times: np.ndarray | None) -> HeldOutMeasure:
     mean = float(np.average(values, weights=times))
-    return Measured(mean, values - mean, times)
+    return HeldOutMeasure(mean, values - mean, times)
 
 
 def _area(is_positive: np.ndarray, score: np.ndarray, times: np.ndarray | None) -> tuple[float, np.ndarray]:
@@ -213,7 +215,7 @@ def balanced_accuracy(confused: np.ndarray) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Answered:
+class ModelAnswers:
     """What a model says about rows whose class is known."""
 
     n_classes: int
@@ -231,7 +233,7 @@ class Answered:
         return confusion(self.target, self.predicted, self.n_classes, self.times)
 
     @cached_property
-    def measured(self) -> dict[str, Measured]:
+    def measured(self) -> dict[str, HeldOutMeasure]:
         """All measures; without those that a model cannot have."""
         found = measured_labels(self.target, self.predicted, self.n_classes, self.times)
         return found if self.shares is None else found | measured_probabilities(self.target, self.shares, self.times)
@@ -248,19 +250,19 @@ class Answered:
         return found | {"accuracy": wilson(self.measured["accuracy"].value, int(self.confusion.sum()))}
 
 
-def classifier_answers(model: Model, rows: EncodedDataset) -> Answered:
+def classifier_answers(model: Model, rows: EncodedDataset) -> ModelAnswers:
     """A classifier's answers about rows."""
-    return Answered(rows.n_classes, rows.target, *labels_and_probabilities(model, rows))
+    return ModelAnswers(rows.n_classes, rows.target, *labels_and_probabilities(model, rows))
 
 
-def answered_by_leaf(tree: Tree, rows: CountedRows) -> Answered:
+def answered_by_leaf(tree: Tree, rows: CountedRows) -> ModelAnswers:
     """The same for a tree of classes, from nothing but how many rows of each class reach each leaf. Private."""
     counts = rows.leaf_counts(tree.root, None, 1)[0]
     leaf, target = np.nonzero(counts)
     leaves = [end for end in tree.leaves if isinstance(end, Leaf)]
     has_shares = all(end.shares is not None for end in leaves)
     shares = np.array([end.shares for end in leaves])[leaf] if has_shares else None
-    return Answered(counts.shape[1], target, np.array([end.label for end in leaves])[leaf], shares, counts[leaf, target])
+    return ModelAnswers(counts.shape[1], target, np.array([end.label for end in leaves])[leaf], shares, counts[leaf, target])
 
 
 def metrics(model: Model, train: EncodedDataset, test: EncodedDataset) -> dict[str, float]:

@@ -44,7 +44,7 @@ class Resamples:
         models = (model.labels_only().merged() if isinstance(model, Tree) else model for model in self.models)
         return Resamples(tuple(models), self.n_asked)
 
-    def coming_back(self, tree: Tree) -> dict[str, int]:
+    def split_recurrence(self, tree: Tree) -> dict[str, int]:
         """By path: the number of draws in which this node, and every question on the way to it, comes back.
 
         A question comes back as one about the same feature: how near its threshold is, `between` says. A leaf comes back as one

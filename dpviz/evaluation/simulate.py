@@ -37,7 +37,7 @@ Split = tuple[EncodedDataset, EncodedDataset]
 
 
 @dataclass(frozen=True, eq=False)
-class Resampled:
+class ResampledRows:
     """Given rows. Each draw holds out another fifth; more rows than the rest has are drawn with replacement."""
 
     data: EncodedDataset
@@ -108,7 +108,7 @@ class SyntheticTable:
 
 #: Where rows come from. `draw` gives (train, test), the same for the same seed; `n_public` of train is its number of rows as the
 #: schema would declare it.
-World = Resampled | SyntheticTable
+World = ResampledRows | SyntheticTable
 #: What is trained, and on how many rows; None: as many as the world has.
 Setup = tuple[FitRequest, int | None]
 

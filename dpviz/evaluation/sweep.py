@@ -131,7 +131,7 @@ class Batch:
         return seed_from(seed, zlib.crc32(self.learner.encode()), self.max_depth, self.n_rows or 0, self.fold, repeat)
 
 
-def pending(grid: SweepGrid, done: pd.DataFrame | None = None, *, draws_per_batch: int = 10) -> list[Batch]:
+def pending_batches(grid: SweepGrid, done: pd.DataFrame | None = None, *, draws_per_batch: int = 10) -> list[Batch]:
     """Batches not in `done`: first one draw of everything, so that early results cover the whole grid."""
     known = set() if done is None or done.empty else set(_keys_of(done))
     first, rest = [], []
@@ -223,7 +223,7 @@ def sweep(
     if done is not None:
         _require_same_origin(grid, data, done)
     rows: list[Row] = [] if done is None else done.to_dict("records")
-    left = pending(grid, done)
+    left = pending_batches(grid, done)
     fitted = 0
     for batch_rows in run_batches(grid, data, left, workers=workers, stop=stop):
         rows += batch_rows

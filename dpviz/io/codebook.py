@@ -11,7 +11,7 @@ from typing import Any
 
 from dpviz.errors import DpvizError, ParameterError, SchemaError
 from dpviz.io.csv import read_lines
-from dpviz.io.csv_text import csv_text, unguarded
+from dpviz.io.csv_text import csv_text, remove_guard
 from dpviz.io.limits import LARGEST_SCHEMA
 from dpviz.io.options import ReadOptions
 from dpviz.io.text import GZIP, UTF16_MARKS, Source, gunzip, name_of, read_bytes
@@ -107,7 +107,7 @@ def read_codebook(source: Source, *, target: str | None = None) -> Codebook:
         raise SchemaError(what, remedy=f"Call the columns of a codebook {', '.join(COLUMNS)}; leave others out.")
     if "name" not in names:
         raise SchemaError("The codebook has no column 'name'.", remedy="Add it, with the names of the table's columns.")
-    cells = [map(unguarded, column.written()) for column in table.columns]  # NA is a text here
+    cells = [map(remove_guard, column.written()) for column in table.columns]  # NA is a text here
     lines, roles = dict[str, dict[str, str]](), dict[str, str]()
     for place, values in enumerate(zip(*cells, strict=True), start=1):
         line = dict(zip(names, values, strict=True))
@@ -209,7 +209,7 @@ def codebook_text(columns: Iterable[ColumnDraft], target: str | None, person: st
     lines = [_line(column, {target: "target", person: "person"}.get(column.name)) for column in columns]
     cells = [[line.get(column) for column in COLUMNS] for line in lines]
     for line in cells:  # one more apostrophe where reading would take away its own
-        line[:] = (f"'{cell}" if isinstance(cell, str) and unguarded(cell) != cell else cell for cell in line)
+        line[:] = (f"'{cell}" if isinstance(cell, str) and remove_guard(cell) != cell else cell for cell in line)
     return csv_text(COLUMNS, cells)
 
 

@@ -26,7 +26,7 @@ import numpy as np
 from dpviz.errors import TableError
 from dpviz.io.limits import require_rows
 from dpviz.io.options import ReadOptions
-from dpviz.io.text import LINES_AT_ONCE, LONGEST_LINE, UNREADABLE, UTF8_MARK, checked_encoding, encoding_of, lines_of, plain_text
+from dpviz.io.text import CHUNK_LINES, LONGEST_LINE, UNREADABLE, UTF8_MARK, checked_encoding, encoding_of, lines_of, plain_text
 from dpviz.table.cells import MARKS_OF, Marks, clean, parse_numbers
 from dpviz.table.columns import Column
 from dpviz.table.notes import Doubt
@@ -214,11 +214,11 @@ def _records_of(blocks: Iterable[list[str]], delimiter: str, width: int) -> Iter
         return 1
 
     while True:
-        waiting.extend(islice(lines, LINES_AT_ONCE))
+        waiting.extend(islice(lines, CHUNK_LINES))
         if not waiting:
             return
         some = list[str]()
-        while waiting and len(some) < LINES_AT_ONCE:
+        while waiting and len(some) < CHUNK_LINES:
             some.append("".join([waiting.popleft() for _ in range(n_lines(waiting[0]))]))
         yield some
 

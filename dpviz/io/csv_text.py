@@ -28,7 +28,7 @@ def harmless(cell: Any) -> Any:
     return f"'{cell}" if isinstance(cell, str) and _shown(cell).startswith(_STARTS) else cell
 
 
-def unguarded(text: str) -> str:
+def remove_guard(text: str) -> str:
     """What `harmless` had been given."""
     return text[1:] if text.startswith("'") and _shown(text.lstrip("'")).startswith(_STARTS) else text
 

@@ -3,7 +3,7 @@
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from dpviz.errors import TableError, cells_stay_inside
+from dpviz.errors import TableError, replace_errors
 from dpviz.io.limits import MAX_BYTES, MAX_COLUMNS, MAX_ROWS, require_bytes, require_rows
 from dpviz.progress import Progress, watched
 from dpviz.table.validation import validate_count
@@ -58,4 +58,4 @@ def redact_errors(kind: str) -> AbstractContextManager[None]:
             return TableError("too-many-bytes", large, remedy="Keep fewer rows or columns; in Python, raise max_bytes.")
         return TableError("damaged", what, remedy=remedy)
 
-    return cells_stay_inside(error)
+    return replace_errors(error)

@@ -72,7 +72,7 @@ ENCODINGS = ("utf-8", *(f"cp{page}" for page in range(1250, 1259)), *(f"iso8859-
 #: Longer lines are left out, so that no line can ask for more memory than this many cells; a longer header is refused.
 LONGEST_LINE = 4_000_000
 #: Read at once: a number of lines, not of letters, for whoever waits sees how it goes on.
-LINES_AT_ONCE = 1024
+CHUNK_LINES = 1024
 #: Bytes of a schema, a model or another document.
 _LARGEST_DOCUMENT = 256 << 20
 #: What a byte becomes that cannot be read.
@@ -114,7 +114,7 @@ def lines_of(raw: bytes, start: int, encoding: str) -> Iterator[list[str]]:
     file.seek(start)
     text = io.TextIOWrapper(file, encoding=encoding, errors="replace", newline="\n")
     has_marks = UTF8_MARK in raw
-    while lines := list(islice(text, LINES_AT_ONCE)):
+    while lines := list(islice(text, CHUNK_LINES)):
         if has_marks:
             lines = [line.lstrip("\ufeff") for line in lines]
         if not lines[-1].endswith("\n"):

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgspec
 
-from dpviz.errors import TableError, cells_stay_inside
+from dpviz.errors import TableError, replace_errors
 from dpviz.installation import require_extra
 from dpviz.io.limits import MEMORY_PER_BYTE
 from dpviz.io.options import ReadOptions
@@ -121,7 +121,7 @@ def _parts(format: Format, file: bytes | Path, options: ReadOptions) -> Generato
     if sys.platform == "win32":
         yield from format.load(in_batches=isinstance(file, Path))(file, options)
         return
-    with closing(_Answers(format, file, options)) as answers, cells_stay_inside(answers.error):
+    with closing(_Answers(format, file, options)) as answers, replace_errors(answers.error):
         while (part := answers.next()) is not None:
             yield part
 

@@ -53,7 +53,7 @@ def _equal(one: Any, other: Any) -> bool:
     return one is other if one is None or other is None else bool(one == other)
 
 
-class Scored:
+class ScoreMixin:
     """Mixin: a model whose classes and probabilities follow from scores, so that one look at the rows gives both."""
 
     @abstractmethod
@@ -76,7 +76,7 @@ class Scored:
         return self.probabilities(self.scores(data))
 
 
-class Voting(Scored):
+class VoteMixin(ScoreMixin):
     """Mixin: a model whose members vote; votes are its scores."""
 
     @abstractmethod
@@ -139,7 +139,7 @@ def class_probabilities(scores: np.ndarray) -> np.ndarray:
 
 def labels_and_probabilities(model: Model, data: EncodedDataset) -> tuple[np.ndarray, np.ndarray | None]:
     """(class codes, probabilities) of a classifier, as `predict` and `predict_proba` give them; None where it holds none."""
-    if isinstance(model, Scored):
+    if isinstance(model, ScoreMixin):
         scores = model.scores(data)
         return predict_class(scores), model.probabilities(scores)
     labels = model.predict(data)

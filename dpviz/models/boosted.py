@@ -14,14 +14,14 @@ from functools import cached_property
 import numpy as np
 
 from dpviz.errors import no_probabilities
-from dpviz.models.base import Scored, class_probabilities, n_scores, require_same_columns
-from dpviz.models.packed_forest import LEAF, OfPackedTrees, PackedTrees, values_of
+from dpviz.models.base import ScoreMixin, class_probabilities, n_scores, require_same_columns
+from dpviz.models.packed_forest import LEAF, PackedTrees, PackedTreesMixin, values_of
 from dpviz.models.tree import NumberLeaf
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericTarget
 
 #: Rows that are worked on at once: their columns and sums stay close to the processor.
-_AT_ONCE = 1 << 14
+_CHUNK_SIZE = 1 << 14
 #: Cells of a table that is worked out once for two features.
 _LARGEST = 1 << 18
 
@@ -63,7 +63,7 @@ def _features_below(splits: PackedTrees, node: int) -> set[int]:
 
 
 @dataclass(frozen=True, eq=False)
-class BoostedTrees(OfPackedTrees, Scored):
+class BoostedTrees(PackedTreesMixin, ScoreMixin):
     """Packed trees with a value at every leaf; the values of the leaves that a row reaches add up."""
 
     splits: PackedTrees
@@ -92,8 +92,8 @@ class BoostedTrees(OfPackedTrees, Scored):
         require_same_columns(self.schema, data.schema)
         total = np.full((data.n_rows, self.n_scores), self.initial)
         self.__dict__["_n_scored"] = self._n_scored + data.n_rows
-        for start in range(0, data.n_rows, _AT_ONCE):
-            some = slice(start, start + _AT_ONCE)
+        for start in range(0, data.n_rows, _CHUNK_SIZE):
+            some = slice(start, start + _CHUNK_SIZE)
             self._add_rows(total[some], [column[some] for column in data.columns])
         return total[:, 0] if self.n_scores == 1 else total
 
@@ -190,7 +190,7 @@ class BoostedTrees(OfPackedTrees, Scored):
     def _add_trees(self, rows: np.ndarray, parts: list[tuple[int, int | None]]) -> np.ndarray:
         """What parts of trees add to each of `rows`, shape (n_rows, n_scores)."""
         added = np.zeros((len(rows), self.n_scores))
-        at_once = max(1, _AT_ONCE // max(1, len(rows)))
+        at_once = max(1, _CHUNK_SIZE // max(1, len(rows)))
         for start in range(0, len(parts), at_once):
             some = parts[start : start + at_once]
             roots = self.splits.roots[[tree for tree, _ in some]]

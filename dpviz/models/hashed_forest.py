@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.models.base import OfArrays, Voting
+from dpviz.models.base import OfArrays, VoteMixin
 from dpviz.models.boxes import Boxes
 from dpviz.models.packed_forest import LEAF, values_of
 from dpviz.privacy.source import Mechanism
@@ -21,7 +21,7 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
 
 #: Rows times features that fall through trees at once.
-_CELLS_AT_ONCE = 4_000_000
+_CHUNK_CELLS = 4_000_000
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -41,7 +41,7 @@ def fractions(values: np.ndarray) -> np.ndarray:
 
 def leaves_reached(schema: Schema, depth: int, values: np.ndarray, keys: np.ndarray) -> np.ndarray:
     """The leaf (a uint64 that stands for the path) each row of `values` reaches in the tree of its key."""
-    step = max(1, _CELLS_AT_ONCE // schema.n_features)
+    step = max(1, _CHUNK_CELLS // schema.n_features)
     parts = (slice(start, start + step) for start in range(0, len(values), step))
     found = [_fall(schema, depth, values[part], keys[part]) for part in parts]
     return np.concatenate(found) if found else np.empty(0, dtype=np.uint64)
@@ -86,7 +86,7 @@ class _Hash:
 
 
 @dataclass(frozen=True, eq=False)
-class HashedForest(OfArrays, Voting):
+class HashedForest(OfArrays, VoteMixin):
     """Random trees by their keys; each has one vote."""
 
     schema: Schema

@@ -6,14 +6,14 @@ from typing import Annotated
 import numpy as np
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from dpviz.models.base import Scored, class_probabilities, classes_of, n_scores, require_same_columns
+from dpviz.models.base import ScoreMixin, class_probabilities, classes_of, n_scores, require_same_columns
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Feature, NumericFeature, Schema
 from dpviz.table.strict_json import FilledText, given, wrong
 
 
 @dataclass(frozen=True)
-class LinearModel(Scored):
+class LinearModel(ScoreMixin):
     """Scores are offset + sum of weight * scaled value."""
 
     schema: Schema

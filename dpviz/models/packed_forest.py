@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.models.base import OfArrays, Voting, require_same_columns
+from dpviz.models.base import OfArrays, VoteMixin, require_same_columns
 from dpviz.models.tree import Branch, End, Leaf, Node, SubsetRule, ThresholdRule, Tree, child_per_category
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
@@ -125,7 +125,7 @@ def values_of(data: EncodedDataset) -> np.ndarray:
     return np.column_stack([column.astype(np.float64) for column in data.columns])
 
 
-class OfPackedTrees(OfArrays):
+class PackedTreesMixin(OfArrays):
     """Mixin: a model of packed trees that knows what its leaves say."""
 
     splits: PackedTrees
@@ -146,7 +146,7 @@ class OfPackedTrees(OfArrays):
 
 
 @dataclass(frozen=True, eq=False)
-class PackedForest(OfPackedTrees, Voting):
+class PackedForest(PackedTreesMixin, VoteMixin):
     """Packed trees with a label at every leaf; each tree has one vote."""
 
     splits: PackedTrees

@@ -10,8 +10,8 @@ from itertools import count
 
 import numpy as np
 
-from dpviz.errors import ParameterError, no_probabilities, renamed
-from dpviz.models.base import Model, Voting, require_same_columns
+from dpviz.errors import ParameterError, deprecated_name, no_probabilities
+from dpviz.models.base import Model, VoteMixin, require_same_columns
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Feature, NumericFeature, Schema
 
@@ -82,7 +82,7 @@ class Branch:
     left: Node
     right: Node
     median_split: MedianSplit | None = None
-    halves = renamed("halves", "median_split")
+    halves = deprecated_name("halves", "median_split")
 
 
 End = Leaf | NumberLeaf
@@ -218,7 +218,7 @@ def as_tree(model: Model) -> Tree | None:
 
 
 @dataclass(frozen=True)
-class Forest(Voting):
+class Forest(VoteMixin):
     """Trees over the columns of one schema; each has one vote. Without trees every class has none."""
 
     schema: Schema

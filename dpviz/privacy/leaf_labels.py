@@ -22,7 +22,7 @@ from dpviz.privacy.uniform import combination, product_distribution
 from dpviz.randomness import secure_integers
 
 #: Leaves whose probabilities are computed at once.
-_AT_ONCE = 8192
+_CHUNK_SIZE = 8192
 
 
 MAJORITY = Sensitivity(1.0, monotone=False, source="a row can make one class a largest one, or stop it from being one")
@@ -130,7 +130,7 @@ class LabelLeaves:
 
     def _draw_labels(self, counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         points = rng.random(len(counts))
-        parts = (slice(start, start + _AT_ONCE) for start in range(0, len(counts), _AT_ONCE))
+        parts = (slice(start, start + _CHUNK_SIZE) for start in range(0, len(counts), _CHUNK_SIZE))
         drawn = [(points[part, None] > self._cumulative(counts[part])).sum(axis=1) for part in parts]
         return np.concatenate(drawn) if drawn else np.empty(0, dtype=np.int64)
 

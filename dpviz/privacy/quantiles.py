@@ -18,7 +18,7 @@ from dpviz.privacy.sensitivity import Sensitivity, check_epsilon
 from dpviz.privacy.source import NoiseSource, Released, drawn_by
 
 #: Intervals processed at once: memory stays near m numbers per distinct value.
-_AT_ONCE = 1024
+_CHUNK_SIZE = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,8 +182,8 @@ class _Trellis:
     def _placed(self, j: int, end: int) -> np.ndarray:
         """placed(j) of the intervals before `end`, computed in blocks and not kept: a column has up to n intervals."""
         log_weights = np.empty(end)
-        for start in range(0, end, _AT_ONCE):
-            part = slice(start, min(start + _AT_ONCE, end))
+        for start in range(0, end, _CHUNK_SIZE):
+            part = slice(start, min(start + _CHUNK_SIZE, end))
             log_weights[part] = _log_sum(self._runs(j, part), axis=0)
         return log_weights
 

@@ -21,7 +21,7 @@ from dpviz.randomness import secure_uniforms
 from dpviz.table.validation import is_number
 
 #: Parts that are drawn at once: eight bytes each, in the processor's cache.
-_AT_ONCE = 1 << 15
+_CHUNK_SIZE = 1 << 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +60,8 @@ class RandomAssignment:
 
     def _parts(self, n_rows: int, uniforms: Callable[[int], np.ndarray]) -> np.ndarray:
         parts = np.zeros(n_rows, dtype=np.uint8)
-        for start in range(0, n_rows, _AT_ONCE):
-            here = parts[start : start + _AT_ONCE]
+        for start in range(0, n_rows, _CHUNK_SIZE):
+            here = parts[start : start + _CHUNK_SIZE]
             drawn = uniforms(len(here))
             for end in np.cumsum(self.shares[::-1]):  # below the first end: the last part; above all: part 0
                 here += drawn < end
@@ -82,7 +82,7 @@ class PoissonSample:
         if not is_number(self.rate) or not 0 < self.rate <= 1:
             raise ParameterError("PoissonSample", "rate", self.rate, "a number in (0, 1]")
 
-    def among(self, n_rows: int, *, source: NoiseSource) -> np.ndarray:
+    def participants(self, n_rows: int, *, source: NoiseSource) -> np.ndarray:
         """Who takes part, bool of shape (n_rows,). Private."""
         return np.ones(n_rows, dtype=bool) if self.rate == 1 else source.draw(self, n_rows)
 

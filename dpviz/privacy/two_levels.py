@@ -32,7 +32,7 @@ from dpviz.privacy.sensitivity import BoundedRangeSensitivity, check_epsilon
 from dpviz.privacy.source import NoiseSource, Released, drawn_by
 
 #: Utilities of either side that are made at once.
-_AT_ONCE = 1 << 17
+_CHUNK_SIZE = 1 << 17
 #: In a simulation, roots whose odds are below exp(-40) are not looked at.
 _HOPELESS = 40.0
 
@@ -65,7 +65,7 @@ class TwoLevelUtilities:
 
     def blocks(self) -> Iterator[Sides]:
         """(uL, uR) of some roots at a time, in order."""
-        step = max(1, _AT_ONCE // self.n_below)
+        step = max(1, _CHUNK_SIZE // self.n_below)
         for start in range(0, self.n_roots, step):
             yield self.of_roots(slice(start, min(start + step, self.n_roots)))
 

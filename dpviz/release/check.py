@@ -25,7 +25,7 @@ from dpviz.errors import DocumentError, DpvizError, RefusedRelease
 from dpviz.randomness import random_128_bits
 from dpviz.release.files import is_file_with, released_text, text_of
 from dpviz.release.records import ReleaseRecord
-from dpviz.release.register import Register, named_line, now
+from dpviz.release.register import Register, named_line, timestamp
 from dpviz.results.document import Recorded, statement_of
 from dpviz.table.strict_json import parse_json, read
 
@@ -101,7 +101,7 @@ class Match:
     record: ReleaseRecord | None = None
 
 
-def matched(register: Register, content: bytes) -> Match:
+def match_file(register: Register, content: bytes) -> Match:
     """The release of a register that wrote this very file, by its SHA-256; else what the file says of its register."""
     sha256, reference = hashlib.sha256(content).hexdigest(), reference_of(content)
     if not register.path.exists():  # to open one would make it
@@ -138,12 +138,12 @@ def resume(register: Register, *, reason: str, made_by: str) -> None:
             left = register.balance(data_set.name).left
             if left.epsilon or left.delta:
                 register.book(f"{random_128_bits():032x}", data_set.name, UNKNOWN, {}, left, disclosures, "")
-        values = (now(), *given, json.dumps(lost))
+        values = (timestamp(), *given, json.dumps(lost))
         connection.execute("INSERT INTO restoration (at, reason, made_by, lost) VALUES (?, ?, ?, ?)", values)
 
 
 @dataclass(frozen=True)
-class Composed:
+class ComposedReleases:
     """The releases of one data set as one sequence of steps: less than the sum of what each of them cost.
 
     The *sum* holds however the next epsilon was chosen, also after a look at the releases before (Rogers, Roth, Ullman & Vadhan
@@ -161,13 +161,13 @@ class Composed:
         return PrivacyLoss(self.risk.epsilon_at(self.delta), self.delta)
 
 
-def composed(releases: Sequence[ReleaseRecord], rows: int = 1) -> Composed | None:
+def composed(releases: Sequence[ReleaseRecord], rows: int = 1) -> ComposedReleases | None:
     """The total by what was run, for a unit with so many rows; None for fewer than two releases, with nothing to compose."""
     if len(releases) < 2:
         return None
     events = [_event(record, rows) for record in releases]
     unread = sum(event == _any_algorithm(record, rows) for event, record in zip(events, releases, strict=True))
-    return Composed(Risk(Sequential(tuple(events)), rows=rows), max(record.loss.delta for record in releases), unread)
+    return ComposedReleases(Risk(Sequential(tuple(events)), rows=rows), max(record.loss.delta for record in releases), unread)
 
 
 def _event(record: ReleaseRecord, rows: int) -> Event:

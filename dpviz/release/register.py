@@ -373,7 +373,7 @@ class Register:
             if any(known.name == name for known in self.data_sets()):
                 remedy = "Assign these rows to it, or choose another name."
                 raise RefusedRelease("There is already a data set of this name.", where=name, remedy=remedy)
-            about = {"role": str(role), "unit": unit, "rows_per_unit": int(rows_per_unit), "declared": now()}
+            about = {"role": str(role), "unit": unit, "rows_per_unit": int(rows_per_unit), "declared": timestamp()}
             self._insert("data_set", name=name, **about, **caps)
             self._insert("cap_change", data_set=name, at=about["declared"], **caps)
             return self.data_set(name)
@@ -397,7 +397,7 @@ class Register:
                 raise RefusedRelease("A cap is raised only with a reason and a name.", where=name, remedy=remedy)
             caps = {"epsilon_cap": float(epsilon_cap), "delta_cap": float(delta_cap)}
             connection.execute("UPDATE data_set SET epsilon_cap = ?, delta_cap = ? WHERE name = ?", (*caps.values(), name))
-            self._insert("cap_change", data_set=name, at=now(), **caps, **grounds)
+            self._insert("cap_change", data_set=name, at=timestamp(), **caps, **grounds)
             return self.data_set(name)
 
     def data_set(self, name: str) -> DataSet:
@@ -463,7 +463,7 @@ class Register:
         return data_set
 
     def _keep_digest(self, digest: str, name: str, columns: str) -> None:
-        self._insert("fingerprint", fingerprint=digest, data_set=name, assigned=now(), columns=columns)
+        self._insert("fingerprint", fingerprint=digest, data_set=name, assigned=timestamp(), columns=columns)
 
     def data_set_of(
         self, fingerprint: str, sums: TableSums | None = None, columns: Iterable[str] = (), *, add_rows: bool = False
@@ -572,7 +572,7 @@ class Register:
     ) -> None:
         """A release that is started, in the open transaction."""
         texts = (json.dumps(settings, sort_keys=True), json.dumps(disclosures))
-        content = (token, data_set, now(), learner, texts[0], float(loss.epsilon), float(loss.delta), texts[1])
+        content = (token, data_set, timestamp(), learner, texts[0], float(loss.epsilon), float(loss.delta), texts[1])
         booked = dict(zip(BOOKED, content, strict=True))
         mark = mark_of(booked, self.keyed)
         self._insert("release", **booked, file=file, seal=mark, digest=mark, state=str(State.STARTED))
@@ -614,7 +614,7 @@ class Register:
             row = connection.execute(sql, (token,)).fetchone()
             if row is not None:
                 done = "UPDATE release SET state = 'released', finished = ?, text = '' WHERE token = ?"
-                connection.execute(done, (now(), token))
+                connection.execute(done, (timestamp(), token))
                 put_in_place(Path(row[0]), token, row[1], row[2])
         record = self.find(token)
         if record is None:  # the register was removed or replaced meanwhile: no file stands without its record
@@ -672,7 +672,7 @@ class Register:
     def note_use(self, fingerprint: str, *, what: str, learner: str = "", settings: dict[str, Any], times: int = 1) -> None:
         """Record that private rows were used. The same use again raises its count."""
         with self.writing() as connection:
-            values = (self.keyed(fingerprint), what, learner, json.dumps(settings, sort_keys=True), times, now())
+            values = (self.keyed(fingerprint), what, learner, json.dumps(settings, sort_keys=True), times, timestamp())
             connection.execute(
                 "INSERT INTO exploration (fingerprint, what, learner, settings, times, at) VALUES (?, ?, ?, ?, ?, ?) "
                 "ON CONFLICT DO UPDATE SET times = times + excluded.times, at = excluded.at",
@@ -731,9 +731,9 @@ def open_register(path: str | Path | None = None) -> Register:
     return Register(path)
 
 
-def now() -> str:
+def timestamp() -> str:
     """ISO 8601 in UTC, to the second."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
+    return datetime.timestamp(UTC).isoformat(timespec="seconds")
 
 
 def named_line(what: str, text: str) -> str:

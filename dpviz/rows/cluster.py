@@ -16,14 +16,14 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
-from dpviz.errors import LOST_ROWS, DpvizError, TableError, cells_stay_inside
+from dpviz.errors import LOST_ROWS, DpvizError, TableError, replace_errors
 from dpviz.io.options import ReadOptions
 from dpviz.io.tables.arrow import table_of_batch
 from dpviz.models.packed_forest import PackedTrees
 from dpviz.randomness import secure_uniforms
 from dpviz.rows.databases import require_columns
 from dpviz.rows.records import Encoding, numbers_of
-from dpviz.rows.sources import COUNTED_AT_ONCE, SourceRows
+from dpviz.rows.sources import CHUNK_RECORDS, SourceRows
 from dpviz.table.encode import appearance
 from dpviz.table.schema import Schema
 from dpviz.training.counted_rows import Adding, add_forest_counts
@@ -50,7 +50,7 @@ WHOSE = pa.schema(
 CELLS = pa.schema([("cell", pa.int64()), ("count", pa.int64())])
 #: The part of a row's place that counts within its own part.
 _WITHIN = 1 << 33
-_CELLS_AT_ONCE = 1 << 16
+_CHUNK_CELLS = 1 << 16
 #: How often rows are encoded where some are lost.
 _TIMES = 3
 #: Decimals of any length stay what they are.
@@ -170,7 +170,7 @@ def _source_errors() -> AbstractContextManager[None]:
         what = f"The cluster lost rows that it kept, or could not do what was asked ({type(error).__name__})."
         return TableError(LOST_ROWS, what, remedy="Its own log says why. It may lack rights or memory.")
 
-    return cells_stay_inside(in_words)
+    return replace_errors(in_words)
 
 
 # --- on executors
@@ -245,7 +245,7 @@ def _pieces(encoding: Encoding, batches: Batches) -> Iterator[tuple[np.ndarray, 
         if batch is not None:
             held += batch.column("records").drop_null().to_pylist()
             firsts += batch.column("firsts").drop_null().to_pylist()
-        if held and (batch is None or sum(map(len, held)) >= COUNTED_AT_ONCE * encoding.dtype.itemsize):
+        if held and (batch is None or sum(map(len, held)) >= CHUNK_RECORDS * encoding.dtype.itemsize):
             numbers = np.frombuffer(b"".join(firsts), dtype=np.int64) if firsts else None
             yield np.frombuffer(b"".join(held), dtype=encoding.dtype), numbers
             held, firsts = [], []
@@ -253,8 +253,8 @@ def _pieces(encoding: Encoding, batches: Batches) -> Iterator[tuple[np.ndarray, 
 
 def _cells(counts: np.ndarray) -> Batches:
     places = np.flatnonzero(counts)
-    for start in range(0, len(places), _CELLS_AT_ONCE):
-        here = places[start : start + _CELLS_AT_ONCE]
+    for start in range(0, len(places), _CHUNK_CELLS):
+        here = places[start : start + _CHUNK_CELLS]
         yield cells_of(here, counts[here])
 
 

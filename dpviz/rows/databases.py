@@ -14,14 +14,14 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from dpviz.errors import DpvizError, SchemaError, TableError, cells_stay_inside, place
+from dpviz.errors import DpvizError, SchemaError, TableError, place, replace_errors
 from dpviz.io.options import ReadOptions
 from dpviz.io.tables.arrow import POINTS, flat_columns, table_of_batch
 from dpviz.progress import Progress
 from dpviz.rows.address import Address, identifier
 from dpviz.rows.sources import Batches
 from dpviz.table.raw import RawTable
-from dpviz.training.nodes import rows_at_once
+from dpviz.training.nodes import rows_per_chunk
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -68,7 +68,7 @@ class Database(ABC):
 
     def read(self, table: Sequence[str], columns: Sequence[str], order: str = "") -> Iterator[pa.RecordBatch]:
         """These columns of every row, some rows at a time."""
-        return self.batches(self.statement(table, columns, order), rows_at_once(len(columns)))
+        return self.batches(self.statement(table, columns, order), rows_per_chunk(len(columns)))
 
     def count(self, table: Sequence[str]) -> int:
         """How many rows there are."""
@@ -88,7 +88,7 @@ class Database(ABC):
             what = f"{self.title} could not do what was asked ({type(error).__name__})."
             return TableError("failed", what, remedy="Its own log says why. It may lack rights or memory.")
 
-        return cells_stay_inside(in_words)
+        return replace_errors(in_words)
 
     def _named(self, table: Sequence[str]) -> str:
         return ".".join(identifier(part, self._mark) for part in table)

@@ -31,7 +31,7 @@ from dpviz.progress import Progress
 from dpviz.rows.sources import Batches
 from dpviz.rows.text import csv_batches
 from dpviz.table.raw import RawTable
-from dpviz.training.nodes import rows_at_once
+from dpviz.training.nodes import rows_per_chunk
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -116,7 +116,7 @@ def parquet_batches(path: Path, options: ReadOptions) -> Iterator[Any]:
         texts = [name for name in text_columns(about, schema) if name in wanted]
         with pq.ParquetFile(path, **_BUFFERED, **MOMENTS, read_dictionary=texts) as file:
             for group in range(about.num_row_groups):  # of several at once every column would be held packed
-                most = min(rows_at_once(len(wanted)), _rows_within(about.row_group(group), schema, wanted, options))
+                most = min(rows_per_chunk(len(wanted)), _rows_within(about.row_group(group), schema, wanted, options))
                 for batch in file.iter_batches(most, [group], wanted, use_threads=False):
                     yield done / about.num_rows, batch
                     done += batch.num_rows

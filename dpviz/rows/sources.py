@@ -26,10 +26,10 @@ from dpviz.table.raw import RawTable, table_of
 from dpviz.table.schema import Schema
 from dpviz.table.sums import TableSums
 from dpviz.training.counted_rows import Adding, ArrayRows, CountedRows, Measure, banded_schema
-from dpviz.training.nodes import CountedNode, Kind, Place, SourceNode, ends_of, mirrored
+from dpviz.training.nodes import CountedNode, Kind, Place, SourceNode, ends_of, mirror_pairs
 
 #: Rows whose records are counted at once: their bins and what is made of them stay small.
-COUNTED_AT_ONCE = 1 << 18
+CHUNK_RECORDS = 1 << 18
 
 
 class SourceRows(CountedRows):
@@ -133,7 +133,7 @@ class SourceRows(CountedRows):
             is_small = kind == "pairs" and self._n_kept < 1 << 31
             found = np.zeros(shape, dtype=np.int32 if is_small else np.int64)
             self._sum(found, partial(add_level, grid, is_binned, cuts, places, kind), held_out)
-            return found if kind == "bins" else mirrored(found, ends_of(feature.n_bins for feature in grid.features))
+            return found if kind == "bins" else mirror_pairs(found, ends_of(feature.n_bins for feature in grid.features))
 
         return SourceNode(grid, n_classes, count)
 
@@ -232,7 +232,7 @@ class LocalRows(SourceRows):
             every = np.concatenate(whose)
             kept = chosen_rows(every, self.rows_per_person)
             self.persons = every[kept]
-            pieces = (slice(start, start + COUNTED_AT_ONCE) for start in range(0, len(records), COUNTED_AT_ONCE))
+            pieces = (slice(start, start + CHUNK_RECORDS) for start in range(0, len(records), CHUNK_RECORDS))
             records = _on_disk(encoding.dtype, (records[here][kept[here]] for here in pieces))
         if self._told is None:
             self.notes, self._unread = tuple(notes), tuple(unread[which] for which in sorted(unread))
@@ -241,8 +241,8 @@ class LocalRows(SourceRows):
         return numbers, len(records)
 
     def _sum_records(self, found: np.ndarray, add: Adding, parts: np.ndarray | None) -> np.ndarray:
-        for start in range(0, self._n_kept, COUNTED_AT_ONCE):
-            here = slice(start, start + COUNTED_AT_ONCE)
+        for start in range(0, self._n_kept, CHUNK_RECORDS):
+            here = slice(start, start + CHUNK_RECORDS)
             self._step(start / self._n_kept)
             add(found, self._encoding.rows(self._records[here]), None if parts is None else parts[here])
         return found

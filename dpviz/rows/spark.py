@@ -30,7 +30,7 @@ from dpviz.table.encode import several_spellings
 from dpviz.table.schema import Schema
 
 #: Rows that are encoded at once.
-_ROWS_AT_ONCE = 1 << 16
+_CHUNK_ROWS = 1 << 16
 
 
 class SparkTable(Database):
@@ -44,7 +44,7 @@ class SparkTable(Database):
             self._is_own = SparkSession.getActiveSession() is None
             begun = SparkSession.builder.appName("dpviz").config("spark.io.encryption.enabled", "true")
             self.session = begun.getOrCreate().newSession()
-            self.session.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(_ROWS_AT_ONCE))
+            self.session.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(_CHUNK_ROWS))
             self.session.conf.set("spark.sql.variable.substitute", "false")  # a name like ${x} is that name
             _send_package(self.session)
 

@@ -20,7 +20,7 @@ from dpviz.rows.sources import Batches
 from dpviz.table.raw import RawTable
 
 #: Bytes that are read at once.
-_AT_ONCE = 1 << 23
+_CHUNK_SIZE = 1 << 23
 #: Of a longer line the reader makes no record; a character takes at most four bytes.
 _LONGEST = 4 * (LONGEST_LINE + 1)
 
@@ -79,7 +79,7 @@ def _whole_lines(file: BinaryIO, by_record: bool) -> Iterator[bytes]:
 
     `by_record`: with one that no open quote holds, unless the quote is open for very long.
     """
-    while piece := file.read(_AT_ONCE):
+    while piece := file.read(_CHUNK_SIZE):
         piece += (line := file.readline(_LONGEST))
         if len(line) == _LONGEST and not line.endswith(b"\n"):
             while (line := file.readline(_LONGEST)) and not line.endswith(b"\n"):

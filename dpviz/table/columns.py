@@ -42,7 +42,7 @@ _INFINITIES = frozenset(("inf", "-inf"))
 _NOT_OF_ARROW = frozenset(("Int128", "UInt128", "Object"))
 #: Bytes that a text of Python takes, and its place in a list.
 _TEXT = 64
-Found = tuple[np.ndarray, np.ndarray]  # two arrays of shape (n_rows,)
+NumbersAndMissing = tuple[np.ndarray, np.ndarray]  # two arrays of shape (n_rows,)
 
 
 class Column:
@@ -218,7 +218,7 @@ class Column:
         """As `texts`, of values without their labels."""
         return self._coded[0]
 
-    def meanings(self, find: Callable[[Sequence[str]], np.ndarray]) -> Found:
+    def meanings(self, find: Callable[[Sequence[str]], np.ndarray]) -> NumbersAndMissing:
         """(what `find` makes of each distinct cell, of those of `MARKS` at the end, backwards; per row, the place in it).
 
         Of a labelled cell the label counts, else the value.
@@ -310,7 +310,7 @@ class Column:
         """Cells as float64 of shape (n_rows,); NaN where missing or no number."""
         return self.numbers_and_missing()[0]
 
-    def numbers_and_missing(self, missing_codes: Sequence[str] = ()) -> Found:
+    def numbers_and_missing(self, missing_codes: Sequence[str] = ()) -> NumbersAndMissing:
         """(cells as float64, NaN where there is no number; bool: which of them are missing), each of shape (n_rows,).
 
         `missing_codes` are cells that count as missing, found by their text or label, else by their numeric value.
@@ -322,7 +322,7 @@ class Column:
         is_mark = np.array([*(label in marks for label in self.labels), False])[np.maximum(self._coded[1], -1)]
         return np.where(is_mark, np.nan, values), missing | is_mark
 
-    def _numbers_and_missing(self, missing_codes: Sequence[str]) -> Found:
+    def _numbers_and_missing(self, missing_codes: Sequence[str]) -> NumbersAndMissing:
         """Of values; read-only where nothing had to be replaced."""
         if self.typed is not None:
             values, missing = _finite(self._values.astype(np.float64, copy=False), missing_codes)
@@ -347,7 +347,7 @@ def _read_only(array: np.ndarray) -> np.ndarray:
     return array
 
 
-def _without_codes(values: np.ndarray, missing: np.ndarray, missing_codes: Sequence[str]) -> Found:
+def _without_codes(values: np.ndarray, missing: np.ndarray, missing_codes: Sequence[str]) -> NumbersAndMissing:
     """Values and missing cells once numbers that equal a missing code are missing too; changes both in place."""
     values += 0.0  # no negative zero: it equals 0 but would change the fingerprint
     for code in parse_numbers(missing_codes).tolist():
@@ -399,10 +399,10 @@ def _in_order_of_appearance(texts: list[str], codes: np.ndarray) -> tuple[tuple[
 # --- typed cells: numbers, or distinct texts and the place of each cell's, or a text per cell
 
 #: Numbers; or texts, of each cell or of those at the places that follow, and their `Column.fractions`.
-Typed = np.ndarray | tuple[Iterable[str], np.ndarray | None, np.ndarray | None]
+TypedCells = np.ndarray | tuple[Iterable[str], np.ndarray | None, np.ndarray | None]
 
 
-def _of_series(values: Any) -> Typed:
+def _of_series(values: Any) -> TypedCells:
     """Of a series of pandas."""
     if hasattr(values, "sparse"):
         values = values.sparse.to_dense()
@@ -428,7 +428,7 @@ def _of_series(values: Any) -> Typed:
     return map(text_of, distinct), codes, None
 
 
-def _of_array(values: Any) -> Typed:
+def _of_array(values: Any) -> TypedCells:
     """Of an array of NumPy, or a list."""
     if not isinstance(values, np.ndarray):
         return _each_text(values)
@@ -438,7 +438,7 @@ def _of_array(values: Any) -> Typed:
     return _each_text(list(values) if kind in "mM" else values.tolist())
 
 
-def _each_text(cells: Sequence[Any]) -> Typed:
+def _each_text(cells: Sequence[Any]) -> TypedCells:
     return [cell if type(cell) is str else text_of(cell) for cell in cells], None, _fractions(cells)
 
 
@@ -526,7 +526,7 @@ def local_moments(values: Any) -> Any:
     return pc.add(values.cast(pa.int64()).cast(pa.timestamp(unit)), ahead)
 
 
-def _of_arrow(values: Any, charge: Callable[[int], None] | None) -> Typed:
+def _of_arrow(values: Any, charge: Callable[[int], None] | None) -> TypedCells:
     """Of an array of Arrow."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -603,7 +603,7 @@ def _narrow(numbers: np.ndarray) -> np.ndarray:
     return numbers.astype(np.result_type(np.min_scalar_type(low), np.min_scalar_type(high)))
 
 
-def _finite(values: np.ndarray, missing_codes: Sequence[str]) -> Found:
+def _finite(values: np.ndarray, missing_codes: Sequence[str]) -> NumbersAndMissing:
     """(finite numbers, NaN for others; which of them are missing)."""
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum()):  # one look at each; nothing else adds up to a finite number
@@ -635,7 +635,7 @@ def _distinct_numbers(values: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:
 _NOT_A_NUMBER = dict.fromkeys(MISSING_MARKS, "nan")
 
 
-def _numbers_of(pack: str, read: Callable[[str], tuple[float, bool]], marks: Marks) -> Found:
+def _numbers_of(pack: str, read: Callable[[str], tuple[float, bool]], marks: Marks) -> NumbersAndMissing:
     """(numbers, which of them are missing). What `float` cannot read, or reads as no finite number, is read cell by cell.
 
     Both read the same number, so what becomes of a cell does not depend on the others.

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.errors import ParameterError, SchemaError, TableError, cells_stay_inside, shown
+from dpviz.errors import ParameterError, SchemaError, TableError, replace_errors, shown
 from dpviz.installation import offered, require_extra
 from dpviz.table.cells import Marks, clean
 from dpviz.table.columns import Column, has_cells
@@ -177,7 +177,7 @@ def in_this_form(rows: Any, names: Sequence[str] | None = None, by_record: bool 
         )
     import pyarrow as pa
 
-    with cells_stay_inside(lambda _: TableError("cells", "This table cannot be read.", remedy="Give a DataFrame.")):
+    with replace_errors(lambda _: TableError("cells", "This table cannot be read.", remedy="Give a DataFrame.")):
         table = rows if isinstance(rows, pa.Table) else pa.table(rows)
     return _of_columns("The table", table.column_names, table.column, names, lambda place: has_cells(table.schema.field(place)))
 
@@ -230,6 +230,6 @@ def _of_columns(
             which = f"Column {place + 1}" if names is None else f"The column {name!r:.80}"
             what = f"{which} has cells that cannot be read."
             error = TableError("cells", what, remedy="Give it numbers, texts, dates or categories.")
-            with cells_stay_inside(lambda _, error=error: error):  # type: ignore[misc]
+            with replace_errors(lambda _, error=error: error):  # type: ignore[misc]
                 columns.append(Column.from_values(name, column(place)))
     return RawTable(tuple(columns), source, without_cells(others))

@@ -33,7 +33,7 @@ class Provenance(StrEnum):
     READ = "read from data"
 
 
-class Sourced:
+class WithProvenance:
     """Mixin: values that know where they come from. `read_from_data` names the fields that were read from the data."""
 
     kind: ClassVar[str]
@@ -83,7 +83,7 @@ MAX_CLASSES, LEAST_WIDTH = 100, 1e-290  # narrower ranges take quotients of diff
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class NumericFeature(Sourced):
+class NumericFeature(WithProvenance):
     """A number in [low, high]; values outside are clipped.
 
     `whole` marks whole numbers (values are rounded); `missing_as` is the number that stands for a missing one, None drops
@@ -117,7 +117,7 @@ class NumericFeature(Sourced):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class CategoricalFeature(Sourced):
+class CategoricalFeature(WithProvenance):
     """One of a list of categories.
 
     `missing_as` and `unknown_as` name the category that takes missing cells and texts not in the list; None drops the row.
@@ -156,7 +156,7 @@ class CategoricalFeature(Sourced):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ClassTarget(Sourced):
+class ClassTarget(WithProvenance):
     """The column to predict: one of at least two classes. Rows of any other class are dropped and counted.
 
     `groups` are further texts, each with the class it counts as.
@@ -182,7 +182,7 @@ class ClassTarget(Sourced):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class NumericTarget(Sourced):
+class NumericTarget(WithProvenance):
     """The column to predict: a number in [low, high]; values outside are clipped.
 
     Cells that are one of `missing_codes` drop the row.
@@ -241,7 +241,9 @@ class Schema:
     rows_per_person: int = 1
 
     def __post_init__(self) -> None:
-        features = (self.features,) if isinstance(self.features, Sourced) else _text_tuple("schema", "features", self.features)
+        features = (
+            (self.features,) if isinstance(self.features, WithProvenance) else _text_tuple("schema", "features", self.features)
+        )
         object.__setattr__(self, "features", features)
         object.__setattr__(self, "read_from_data", _text_tuple("schema", "read_from_data", self.read_from_data))
         for feature in features:

@@ -21,7 +21,7 @@ from dpviz.table.raw import RawTable
 
 #: A column of more distinct cells than this recognises a table by itself.
 FEW_CELLS = 50
-_AT_ONCE = 1 << 15
+_CHUNK_SIZE = 1 << 15
 _MODULUS, _BUCKETS = 1 << 64, 1 << 12
 _MIX = tuple(map(np.uint64, (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)))
 _OF_TEXTS = np.uint64(1 << 32)
@@ -107,8 +107,8 @@ def _unknown() -> TableSums:
 
 def of_numbers(name: str, cells: np.ndarray) -> ColumnSum:
     """The sum of numbers, NaN for those that are missing."""
-    starts = range(0, len(cells), _AT_ONCE)
-    return _sum_of(name, (_of_numbers(cells[start : start + _AT_ONCE]) for start in starts))
+    starts = range(0, len(cells), _CHUNK_SIZE)
+    return _sum_of(name, (_of_numbers(cells[start : start + _CHUNK_SIZE]) for start in starts))
 
 
 def of_codes(name: str, codes: np.ndarray, texts: Sequence[str], numbers: np.ndarray | None = None) -> ColumnSum:

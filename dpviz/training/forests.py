@@ -34,7 +34,7 @@ from dpviz.training.counted_rows import CountedRows, row_order
 from dpviz.training.params import Settings, flag
 
 #: Numbers of boxes times features held at once while drawing.
-_CELLS_AT_ONCE = 8_000_000
+_CHUNK_CELLS = 8_000_000
 
 
 def theorem_2_depth(schema: Schema) -> int:
@@ -98,7 +98,7 @@ RANDOM_SPLITS = Step(Free(), "node")
 def draw_trees(schema: Schema, n_trees: int, depth: int, source: NoiseSource, *, in_order: bool = False) -> PackedTrees:
     """`n_trees` random trees; `in_order`: categories are cut by their places in the list instead of having a child each."""
     boxes = mean_leaves(schema, max(0, depth - 1)) * schema.n_features
-    at_once = int(max(1, min(n_trees, _CELLS_AT_ONCE // max(boxes, 1))))
+    at_once = int(max(1, min(n_trees, _CHUNK_CELLS // max(boxes, 1))))
     some = (Boxes(schema, min(at_once, n_trees - start), in_order=in_order) for start in range(0, n_trees, at_once))
     return PackedTrees.concatenate([_draw(schema, boxes, depth, source) for boxes in some])
 

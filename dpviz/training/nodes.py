@@ -23,9 +23,9 @@ from dpviz.table.candidates import CandidateGrid
 #: Class counts per bin, and per pair of bins.
 Kind = Literal["bins", "pairs"]
 #: Rows that are read, encoded, binned or counted at once: their bins stay in the processor's cache, their sums exact in float64.
-ROWS_AT_ONCE = 1 << 17
+CHUNK_ROWS = 1 << 17
 #: So many cells come unpacked at once; of wider tables fewer rows do, down to a quarter.
-_CELLS_AT_ONCE = 1 << 21
+_CHUNK_CELLS = 1 << 21
 #: Rows of a matrix that are added up one by one are at least so long.
 _LONG = 128
 
@@ -182,7 +182,7 @@ class BinnedRows:
     def occupied(self) -> tuple[np.ndarray, ...]:
         """Per feature the bins that may hold rows, increasing: all of them, where rows are so many that few would be missing."""
         sizes = [feature.n_bins for feature in self.grid.features]
-        if self.has_every_bin or len(self.target) > ROWS_AT_ONCE:
+        if self.has_every_bin or len(self.target) > CHUNK_ROWS:
             return tuple(map(np.arange, sizes))
         columns = zip(self.bins, sizes, strict=True)
         return tuple(np.flatnonzero(np.bincount(column, minlength=n_bins)) for column, n_bins in columns)
@@ -195,7 +195,7 @@ class BinnedRows:
     @cached_property
     def _numbers(self) -> list[np.ndarray]:
         """Per feature the number of every row's bin among those that may hold rows."""
-        if self.has_every_bin or len(self.target) > ROWS_AT_ONCE:
+        if self.has_every_bin or len(self.target) > CHUNK_ROWS:
             return list(self.bins)
         columns = zip(self.grid.features, self.occupied, self.bins, strict=True)
         return [np.searchsorted(bins, np.arange(f.n_bins)).astype(column.dtype).take(column) for f, bins, column in columns]
@@ -210,12 +210,12 @@ class BinnedRows:
         dtype = np.int32 if len(self.target) < 1 << 31 else np.int64
         counts = np.zeros((ends[-1].stop, ends[-1].stop, self.n_classes), dtype=dtype)
         self._add_pairs(counts, rows)
-        return mirrored(counts[None], ends)[0]
+        return mirror_pairs(counts[None], ends)[0]
 
     def add(self, totals: np.ndarray, places: Sequence[Place], kind: Kind, held_out: np.ndarray | None) -> None:
         """Add the counts of the nodes at these places, of rows where `held_out` is 0, to `totals`, one node after another.
 
-        Of pairs each feature's with those behind it alone: `mirrored` makes the others of the sum.
+        Of pairs each feature's with those behind it alone: `mirror_pairs` makes the others of the sum.
         """
         reached: dict[Place | None, np.ndarray] = {}
         reached[None] = np.arange(len(self.target)) if held_out is None else np.flatnonzero(held_out == 0)
@@ -429,14 +429,14 @@ def node_of(root: CountedNode, rows: np.ndarray, level: int) -> CountedNode:
     return _BinnedNode(root.rows, level, b"", None, rows)
 
 
-def rows_at_once(n_columns: int) -> int:
+def rows_per_chunk(n_columns: int) -> int:
     """How many rows are in memory at once where each of them has so many unpacked cells."""
-    return min(ROWS_AT_ONCE, max(_CELLS_AT_ONCE // max(n_columns, 1), ROWS_AT_ONCE // 4))
+    return min(CHUNK_ROWS, max(_CHUNK_CELLS // max(n_columns, 1), CHUNK_ROWS // 4))
 
 
 def slices(n_rows: int, n_columns: int = 1) -> list[slice]:
     """The rows, some at a time, of which so many columns are unpacked; one empty slice where there are none."""
-    most = rows_at_once(n_columns)
+    most = rows_per_chunk(n_columns)
     return [slice(start, min(start + most, n_rows)) for start in range(0, max(n_rows, 1), most)]
 
 
@@ -445,7 +445,7 @@ def ends_of(n_bins: Iterable[int]) -> list[slice]:
     return [slice(*end) for end in pairwise(np.cumsum([0, *n_bins]).tolist())]
 
 
-def mirrored(pairs: np.ndarray, features: Sequence[slice]) -> np.ndarray:
+def mirror_pairs(pairs: np.ndarray, features: Sequence[slice]) -> np.ndarray:
     """`CountedNode.pair_counts` of several nodes, of which each feature's with those behind it are known; in place.
 
     `features`: where the bins of each stand.

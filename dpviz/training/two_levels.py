@@ -41,7 +41,7 @@ from dpviz.training.scores import SCALE, Weighing, half_impurity, label_pairs, l
 #: In units of a log weight: float32 holds those below to about .01.
 _CLOSE_IN_FLOAT32 = 1e5
 #: In a simulation, roots whose trees are weighed together: their counts stay in the processor's cache.
-_ROOTS_AT_ONCE = 64
+_CHUNK_ROOTS = 64
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,8 @@ class _Trees:
         kind = np.dtype(np.float32 if is_near else np.float64)
 
         def blocks() -> Iterator[tuple[Parts, Parts]]:
-            for start in range(0, len(times), _ROOTS_AT_ONCE):
-                roots = slice(start, start + _ROOTS_AT_ONCE)
+            for start in range(0, len(times), _CHUNK_ROOTS):
+                roots = slice(start, start + _CHUNK_ROOTS)
                 sides = self._sides(pairs[:, roots], alone, roots, kind)
                 left, right = (self._side_log_weights(*side, rate, times) for side in sides)
                 yield left, right

@@ -23,7 +23,7 @@ from dpviz.accounting.events import (
     Sequential,
     Step,
 )
-from dpviz.accounting.gaussian import priced_rounds
+from dpviz.accounting.gaussian import price_rounds
 from dpviz.accounting.guarantee import PrivacyLoss, for_unit, guarantee, round_down
 from dpviz.errors import DpvizError
 from dpviz.learners import FitRequest
@@ -72,7 +72,7 @@ def worst_delta(cost: GaussianRounds, rows: int, epsilon: float) -> float:
 @pytest.mark.parametrize("rows", ROWS)
 @pytest.mark.parametrize("asked", [0.3, 1.0, 4.0])
 def test_gaussian_rounds_move_by_all_rows_at_the_same_delta_and_no_noise_is_given_away(rows, asked):
-    cost = priced_rounds(asked / rows, DELTA, sampling=1.0, rounds=9, filtered=False, rows=rows)
+    cost = price_rounds(asked / rows, DELTA, sampling=1.0, rounds=9, filtered=False, rows=rows)
     found = guarantee(step(cost), rows)
     assert found.delta == DELTA
     assert found.epsilon <= asked
@@ -89,7 +89,7 @@ def test_gaussian_rounds_move_by_all_rows_at_the_same_delta_and_no_noise_is_give
 @pytest.mark.parametrize(("sampling", "filtered"), [(0.1, False), (0.1, True), (1.0, True)])
 def test_sampled_and_filtered_rounds_keep_what_was_asked_for_all_rows(rows, sampling, filtered):
     epsilon = round_down(Fraction(2, rows))
-    cost = priced_rounds(epsilon, DELTA, sampling=sampling, rounds=20, filtered=filtered, rows=rows)
+    cost = price_rounds(epsilon, DELTA, sampling=sampling, rounds=20, filtered=filtered, rows=rows)
     found = guarantee(step(cost), rows)
     assert found.epsilon <= 2.0
     assert found.delta <= DELTA
@@ -146,7 +146,7 @@ def loss_when(event: Event, counts: tuple[int, ...]) -> tuple[float, float]:
     return sum(loss.epsilon for loss in inside), sum(loss.delta for loss in inside)
 
 
-GROWN = Sequential((step(PureDP(0.05)), step(priced_rounds(0.2, DELTA, sampling=1.0, rounds=4, filtered=False, rows=5))))
+GROWN = Sequential((step(PureDP(0.05)), step(price_rounds(0.2, DELTA, sampling=1.0, rounds=4, filtered=False, rows=5))))
 PARTS = (GROWN, step(PureDP(0.25)), step(ApproximateDP(0.2, 1e-7)))
 
 

@@ -21,7 +21,7 @@ from dpviz.accounting.events import (
     Sequential,
     Step,
 )
-from dpviz.accounting.gaussian import priced_rounds, renyi_loss
+from dpviz.accounting.gaussian import price_rounds, renyi_loss
 from dpviz.accounting.profile import Group, profile
 from dpviz.accounting.risk import Risk
 from dpviz.privacy.geometric import GeometricNoise
@@ -124,7 +124,7 @@ def test_rounds_of_samples_are_binomial_mixtures_in_both_directions(rows):
 @pytest.mark.parametrize("sampling", [1.0, 0.1])
 @pytest.mark.slow
 def test_a_filter_has_what_a_renyi_divergence_of_one_order_leaves_possible(sampling):
-    event = Step(priced_rounds(1.0, 1e-6, sampling=sampling, rounds=50, filtered=True), "tree")
+    event = Step(price_rounds(1.0, 1e-6, sampling=sampling, rounds=50, filtered=True), "tree")
     most, order = 50 * renyi_loss(event.cost.noise_multiplier, sampling, event.cost.order), event.cost.order
     u, v = np.meshgrid(np.linspace(0.002, 0.998, 499), np.linspace(0.002, 0.998, 499))
 
@@ -133,7 +133,7 @@ def test_a_filter_has_what_a_renyi_divergence_of_one_order_leaves_possible(sampl
 
     allowed = np.maximum(divergence(v, u), divergence(u, v)) <= most
     compare(event, lambda loss, _: float(np.max(np.where(allowed, v - math.exp(loss) * u, 0.0))), slack=6e-3)
-    plain = Step(priced_rounds(1.0, 1e-6, sampling=sampling, rounds=50, filtered=False), "tree")
+    plain = Step(price_rounds(1.0, 1e-6, sampling=sampling, rounds=50, filtered=False), "tree")
     assert deltas(event)[0](0.0) > deltas(plain)[0](0.0)
 
 
@@ -282,7 +282,7 @@ def test_rows_and_persons_are_spread_over_the_parts_as_they_are_assigned(shared)
 
 @pytest.mark.slow
 def test_what_is_chained_composes_with_other_steps():
-    filtered = Step(priced_rounds(0.95, 5e-8, sampling=1.0, rounds=100, filtered=True), "tree")
+    filtered = Step(price_rounds(0.95, 5e-8, sampling=1.0, rounds=100, filtered=True), "tree")
     alone, together = (deltas(event, Group(1, 3))[0](0.0) for event in (filtered, in_turn(pure(0.1), filtered)))
     assert alone - 1e-3 < together < alone + 0.1
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import dpviz
 from dpviz.accounting.events import ApproximateDP, BoundedRange, Free, Parallel, PureDP, RandomPartition, Sequential, Step
-from dpviz.accounting.gaussian import priced_rounds
+from dpviz.accounting.gaussian import price_rounds
 from dpviz.accounting.guarantee import for_unit, guarantee
 from dpviz.accounting.risk import Risk, check_risks, stated_risks
 from dpviz.errors import DocumentError, ParameterError
@@ -28,7 +28,7 @@ from tests.support.oracles.membership import hockey_stick, power, responses
 EPSILONS = (0.2, 0.5, 0.4)
 PURE = Sequential(tuple(Step(PureDP(epsilon), "leaf", mechanism="geometric") for epsilon in EPSILONS))
 LAWS = responses(EPSILONS)
-GAUSSIAN = Step(priced_rounds(1.0, 5e-8, sampling=1.0, rounds=100, filtered=False), "tree")
+GAUSSIAN = Step(price_rounds(1.0, 5e-8, sampling=1.0, rounds=100, filtered=False), "tree")
 SHARES = st.sampled_from([0.001, 0.02, 0.1, 0.3, 0.5, 0.77, 0.95])
 
 
@@ -58,7 +58,7 @@ def test_epsilon_is_the_total_of_pure_steps_and_less_than_the_sum_of_gaussian_on
 @pytest.mark.slow
 def test_of_a_row_that_comes_and_one_that_goes_the_one_that_tells_more_counts():
     """Rounds of samples tell more of a row that goes; beside this pure step, more of one that comes."""
-    rounds = priced_rounds(1.0, 1e-6, sampling=0.2, rounds=40, filtered=False)
+    rounds = price_rounds(1.0, 1e-6, sampling=0.2, rounds=40, filtered=False)
     accountant = PLDAccountant(value_discretization_interval=1e-4).compose(dp.DiscreteLaplaceDpEvent(0.8, 1))
     accountant.compose(dp.PoissonSampledDpEvent(0.2, dp.GaussianDpEvent(rounds.noise_multiplier)), 40)
     risk = Risk(Sequential((Step(rounds, "tree"), Step(PureDP(0.8), "leaf"))))

@@ -21,7 +21,7 @@ from streamlit.starlette import App
 
 from dpviz import installation
 from dpviz.app import serving
-from dpviz.app.serving import OnlyHere
+from dpviz.app.serving import HostFilter
 from tests.support.paths import SOON
 from tests.support.serving import ROOT, process_of
 
@@ -99,7 +99,7 @@ def asked(headers: Iterable[tuple[str, str]], public: str | None, kind: str, **h
         reached.append(scope)
         await send({"type": "websocket.accept"} if kind == "websocket" else {"type": "http.response.start", "status": 200})
 
-    return reached, answers(OnlyHere(streamlit, public), headers, kind=kind, **how)
+    return reached, answers(HostFilter(streamlit, public), headers, kind=kind, **how)
 
 
 def is_unframed(message: Any) -> bool:

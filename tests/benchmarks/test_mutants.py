@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from benchmarks.mutants import ROOT, Mutant, table, unnoticed
+from benchmarks.mutants import ROOT, Mutant, missed_mutants, table
 
 NOTICED = Mutant("accounting/guarantee.py", "_cost_of_step", "not is_loss(cost.epsilon)", "cost.epsilon < -1", "accounting")
 HARMLESS = NOTICED._replace(new="is_loss(cost.epsilon) is False", tests="accounting/test_composition.py")
@@ -31,14 +31,14 @@ def test_every_text_occurs_once_and_its_tests_are_there() -> None:
 )
 def test_a_line_that_is_out_of_date_is_an_error(change) -> None:
     with pytest.raises((ValueError, SyntaxError)):
-        unnoticed([NOTICED._replace(**change)])
+        missed_mutants([NOTICED._replace(**change)])
 
 
 @forks
 @pytest.mark.verify
 def test_a_change_is_noticed_or_missed_or_cannot_run() -> None:
     said: list[str] = []
-    missed = unnoticed([NOTICED, HARMLESS, BROKEN], say=said.append)
+    missed = missed_mutants([NOTICED, HARMLESS, BROKEN], say=said.append)
     assert "::" in said[0].rpartition("-1: ")[2]
     assert [line.endswith("no test failed") for line in missed] == [True, False]
     assert "NameError" in missed[1]
@@ -48,4 +48,4 @@ def test_a_change_is_noticed_or_missed_or_cannot_run() -> None:
 @pytest.mark.verify
 @pytest.mark.parametrize("part", range(PARTS))
 def test_every_change_is_noticed(part) -> None:
-    assert unnoticed(table()[part::PARTS]) == []
+    assert missed_mutants(table()[part::PARTS]) == []

@@ -16,7 +16,7 @@ from typing import Any
 
 from playwright.sync_api import sync_playwright
 
-from dpviz.charts.publish.report import Signed, report_html
+from dpviz.charts.publish.report import SignatureLine, report_html
 from dpviz.io.exports.contract import ExportInput
 from dpviz.io.samples import load_sample
 from dpviz.learners import FitRequest
@@ -64,7 +64,7 @@ def take(browser: Any, address: str, page_name: str, size: str) -> list[Path]:
 def print_report(browser: Any) -> Iterator[Path]:
     """Pictures of two pages of the report as it is printed; their paths."""
     entry = Register().releases()[1]
-    signed = Signed(entry.data_set, entry.finished[:10], "The statistician of the health check")
+    signed = SignatureLine(entry.data_set, entry.finished[:10], "The statistician of the health check")
     page = browser.new_page(viewport=A4)
     page.emulate_media(media="print")
     page.set_content(report_html(ExportInput(Path(entry.file).read_text(encoding="utf-8")), signed))

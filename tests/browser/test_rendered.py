@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 
 import dpviz
-from dpviz.charts.publish.report import Signed, report_html
+from dpviz.charts.publish.report import SignatureLine, report_html
 from dpviz.errors import SchemaError, UnsupportedError
 from dpviz.io.exports.contract import ExportInput
 from dpviz.io.samples import load_sample
@@ -102,7 +102,9 @@ def report() -> str:
     """Of a tree with names that are cut and more levels than a page has room for, and of a data set with a long name."""
     data = dpviz.encode(*load_sample("loans"))
     given = ExportInput(dpviz.fit("pf-tree", data, epsilon=5.0, max_depth=6, seed=3).to_json())
-    return report_html(given, Signed("Loan applications at the savings bank of the whole district", "2026-01-31", "Officer"))
+    return report_html(
+        given, SignatureLine("Loan applications at the savings bank of the whole district", "2026-01-31", "Officer")
+    )
 
 
 def printed(page: Any, report: str, font: str) -> None:

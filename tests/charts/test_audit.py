@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from dpviz.app.audit import Known, audit_lines, subject_key
+from dpviz.app.audit import AuditFacts, audit_lines, subject_key
 from dpviz.charts import audit
 from dpviz.charts.audit import AuditLine
 from dpviz.charts.chart import Chart
@@ -77,7 +77,7 @@ def places(chart: Chart, key: str) -> dict[str, float]:
 @pytest.mark.slow
 def test_every_number_of_the_stored_run_is_at_its_place_or_an_arrow_with_it() -> None:
     run = stored_run()
-    by_epsilon = {facts.epsilon: audit_lines(Known(run, {}), facts.epsilon) for facts in run.facts}
+    by_epsilon = {facts.epsilon: audit_lines(AuditFacts(run, {}), facts.epsilon) for facts in run.facts}
     for facts in run.facts:
         lines, key = by_epsilon[facts.epsilon], subject_key(facts.learner, facts.params)
         place = [item.key for item in lines].index(key)

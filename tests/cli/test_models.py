@@ -283,7 +283,7 @@ def test_the_first_cell_that_cannot_be_read_is_said_by_its_record_whatever_becam
 ):
     """Records before it that have no answer, or are none, are counted too: whoever looks for it finds it."""
     monkeypatch.setattr("dpviz.cli.models.is_large", lambda path: True)
-    monkeypatch.setattr(text, "_AT_ONCE", size)
+    monkeypatch.setattr(text, "_CHUNK_SIZE", size)
     for dropped in ("20", "", "NA", "20,1", '"20'):  # an answer, two missing cells, and two lines that are no record
         lines = ["20"] * 400
         lines[5:300:7] = [dropped] * len(lines[5:300:7])

@@ -13,7 +13,7 @@ from dpviz.evaluation.metrics import (
     OF_CLASSES,
     OF_NUMBERS,
     OF_PROBABILITIES,
-    Answered,
+    ModelAnswers,
     balanced_accuracy,
     clopper_pearson,
     confusion,
@@ -116,7 +116,7 @@ def test_rows_that_are_counted_are_measured_as_if_written_out(rng, n_classes):
     shares = rng.dirichlet(np.ones(n_classes), len(target))
     each = [np.repeat(values, times, axis=0) for values in (target, shares)]
     counted, expected = (
-        Answered(n_classes, rows, said.argmax(axis=1), said, count)
+        ModelAnswers(n_classes, rows, said.argmax(axis=1), said, count)
         for rows, said, count in ((target, shares, times), (*each, None))
     )
     assert counted.metrics(0) == pytest.approx(expected.metrics(0))
@@ -160,10 +160,10 @@ def test_intervals_hold_the_true_measure_about_95_times_in_100(rng, n_classes):
     covered, truth = [], [1 - 1 / 5, 1.0, 1 / np.sqrt(2)]
     if n_classes:
         target, predicted, shares = rows_of_classes(rng, 60_000, n_classes)
-        truth = list(Answered(n_classes, target, predicted, shares).metrics(0).values())[:-1]
+        truth = list(ModelAnswers(n_classes, target, predicted, shares).metrics(0).values())[:-1]
     for _ in range(TIMES):
         if n_classes:
-            found = Answered(n_classes, *rows_of_classes(rng, N_ROWS, n_classes)).intervals()
+            found = ModelAnswers(n_classes, *rows_of_classes(rng, N_ROWS, n_classes)).intervals()
         else:
             around, noise = rng.normal(0, 2, N_ROWS), rng.laplace(0, 1 / np.sqrt(2), N_ROWS)
             found = {name: one.interval for name, one in measured_numbers(around + noise, around).items()}

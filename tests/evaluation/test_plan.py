@@ -27,7 +27,7 @@ from dpviz.evaluation.plan import (
     setup_at,
 )
 from dpviz.evaluation.poisoning import poisoning_curve
-from dpviz.evaluation.simulate import Resampled, plant
+from dpviz.evaluation.simulate import ResampledRows, plant
 from dpviz.learners import FitRequest, fit
 from dpviz.models.tree import Branch, Leaf, ThresholdRule, Tree
 from dpviz.randomness import generator, seed_from
@@ -199,7 +199,7 @@ def test_questions_that_count_right_and_wrong_refuse_a_number_and_goals_are_shar
     data, setup = rows(schema_of_numbers(), 60), FitRequest.of(name, epsilon=1.0, max_depth=2)
     asked = {
         "A poisoning guarantee": lambda: poisoning_curve(name, data, data, epsilon=1.0, draws=20),
-        "A plan": lambda: last(plan_steps(Resampled(data), setup, "epsilon", WISH, seed=1)),
+        "A plan": lambda: last(plan_steps(ResampledRows(data), setup, "epsilon", WISH, seed=1)),
         "A simulated world": lambda: plant(data.schema, n_rows=100, strength=0.5, seed=1),
         "An attack": lambda: [attack_curve(kind, setup, data, data, poisoned_rows=[0, 3]) for kind in ATTACKS],
     }
@@ -208,7 +208,7 @@ def test_questions_that_count_right_and_wrong_refuse_a_number_and_goals_are_shar
             ask()
         assert problem.value.field == "rent"
     with pytest.raises(SchemaError):
-        last(consequences_steps(Resampled(data), setup, seed=1, epsilons=(1.0,), draws=20))
+        last(consequences_steps(ResampledRows(data), setup, seed=1, epsilons=(1.0,), draws=20))
     for wrong in ((1.2,), (0.8, 1.0)):
         with pytest.raises(ParameterError):
             Goal("accuracy", *wrong)

@@ -47,7 +47,7 @@ CONSTANT = Constant(SCHEMA, 1)
 
 def test_what_comes_back_is_counted_by_feature_label_depth_and_row():
     for threshold in (8.0, 1.0):
-        assert THREE.coming_back(tree(0, threshold))[""] == 2
+        assert THREE.split_recurrence(tree(0, threshold))[""] == 2
         assert THREE.between(tree(0, threshold)) == {"": (4.0, 8.0)}
     assert THREE.between(tree(1, 3.0)) == {"": (8.0, 8.0)}
     assert drawn(*(tree(0, float(value)) for value in range(1, 12))).between(tree(0, 5.0)) == {"": (2.0, 10.0)}
@@ -60,22 +60,22 @@ def test_what_comes_back_is_counted_by_feature_label_depth_and_row():
         (tree(1, 8.0), {"": 1, "L": 0, "R": 1}),
         (leaf, {"": 1}),
     ):
-        assert THREE.coming_back(shown) == found
-    assert THREE.merged().coming_back(leaf) == drawn(CONSTANT).coming_back(leaf) == {"": 1}
+        assert THREE.split_recurrence(shown) == found
+    assert THREE.merged().split_recurrence(leaf) == drawn(CONSTANT).split_recurrence(leaf) == {"": 1}
     schema = replace(SCHEMA, target=NumericTarget("y", 0, 9))
     one, other = (Tree(schema, Branch(ThresholdRule(0, 8.0), NumberLeaf(value), NumberLeaf(9.0))) for value in (1.0, 2.0))
-    assert drawn(other).coming_back(one) == {"": 1, "L": 1, "R": 1}
+    assert drawn(other).split_recurrence(one) == {"": 1, "L": 1, "R": 1}
 
 
 def test_a_strong_signal_comes_back_in_every_draw_and_nothing_more_often_than_the_question_above_it():
     found = resample(asked(epsilon=100.0, depth=1), rows(), draws=8, seed=1)
-    assert found.n_done == found.n_asked == found.coming_back(found.models[0])[""] == 8
+    assert found.n_done == found.n_asked == found.split_recurrence(found.models[0])[""] == 8
     assert found.first_feature() == (0, 8, (8.0, 8.0))
     weak = resample(asked(epsilon=1e-4, depth=1), rows(), draws=8, seed=1).models
     assert len({model.root.rule for model in weak if isinstance(model.root, Branch)}) > 1
     found = resample(asked(epsilon=0.5, depth=3, max_depth=3), rows(), draws=12, seed=2)
     for model in found.models:
-        counts = found.coming_back(model)
+        counts = found.split_recurrence(model)
         assert counts.keys() == {placed.path for placed in model.nodes()}
         assert counts[""] >= 1
         assert all(counts[path] <= counts[path[:-1]] for path in counts if path)

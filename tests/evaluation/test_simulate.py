@@ -12,7 +12,7 @@ from dpviz.evaluation.simulate import (
     LEAST_SIDE,
     STRENGTHS,
     Expected,
-    Resampled,
+    ResampledRows,
     expected_steps,
     plant,
     region,
@@ -71,7 +71,7 @@ def test_the_class_follows_the_planted_tree_as_often_as_said_and_every_rule_is_w
 
 def test_rows_kept_aside_are_never_trained_on_and_every_draw_keeps_others():
     schema = Schema((NumericFeature("a", 0, 100),), TWO.target, n_public=100)
-    world = Resampled(EncodedDataset(schema, (np.arange(100.0),), (np.arange(100) % 2).astype(np.uint8)))
+    world = ResampledRows(EncodedDataset(schema, (np.arange(100.0),), (np.arange(100) % 2).astype(np.uint8)))
     for wanted in (None, 30, 500):
         train, test = world.draw(wanted, seed=3)
         assert not set(train.columns[0]) & set(test.columns[0])
@@ -126,7 +126,7 @@ def test_what_cannot_be_simulated_is_refused():
         with pytest.raises(SchemaError if "schema" in wrong else ParameterError):
             plant(**{"schema": SCHEMA, "n_rows": 100, "strength": 0.5, "seed": 1} | wrong)
     with pytest.raises(DpvizError, match="at least 10 rows"):
-        Resampled(plant(TWO, n_rows=9, strength=0.5, seed=1).draw(seed=1)[0])
+        ResampledRows(plant(TWO, n_rows=9, strength=0.5, seed=1).draw(seed=1)[0])
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from dpviz.errors import DpvizError, ParameterError, SchemaError, UnsupportedErr
 from dpviz.evaluation import sweep as sweeping
 from dpviz.evaluation.comparison import curves, difference, majority_level, metrics_for, rows_at
 from dpviz.evaluation.metrics import OF_CLASSES, OF_NUMBERS, wilson
-from dpviz.evaluation.sweep import ABOUT, KEYS, Batch, SweepGrid, as_frame, n_fits, pending, run_batches
+from dpviz.evaluation.sweep import ABOUT, KEYS, Batch, SweepGrid, as_frame, n_fits, pending_batches, run_batches
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from tests.support.golden_charts import assert_text
@@ -153,7 +153,7 @@ def test_seeds_depend_on_what_a_fit_is_alone_and_early_batches_cover_the_whole_g
     assert {each.seed_of(0, 2) for each in (batch, *same)} == {batch.seed_of(0, 2)}
     assert len({batch.seed_of(0, 2), batch.seed_of(0, 1), batch.seed_of(1, 2), *(each.seed_of(0, 2) for each in other)}) == 7
     grid = SweepGrid(("pf-tree", "cart"), (0.1, 1.0), (2,), (None, 50), 2, 25)
-    left = pending(grid)
+    left = pending_batches(grid)
     first = {(b.learner, b.epsilon, b.n_rows, b.fold) for b in left[: 2 * 3 * 2]}
     assert first == {(b.learner, b.epsilon, b.n_rows, b.fold) for b in grid.batches()}
     assert n_fits(left) == 2 * 2 * (2 * 25 + 1)
@@ -178,7 +178,7 @@ def test_a_sweep_that_ends_or_is_left_early_leaves_no_work_and_no_rows_behind(da
     assert sweeping._SPLITS == {}
     grid = SweepGrid(("pf-tree",), (1.0,), repeats=50)
     for workers in (1, 2):
-        started = run_batches(grid, data, pending(grid), workers=workers)
+        started = run_batches(grid, data, pending_batches(grid), workers=workers)
         assert len(list(islice(started, 2))) == 2
         assert bool(sweeping._SPLITS) == (workers == 1)
         started.close()

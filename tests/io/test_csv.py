@@ -20,7 +20,7 @@ from dpviz.io.csv import read_lines, unique_names
 from dpviz.io.csv_text import csv_text, frame_csv, harmless
 from dpviz.io.options import ReadOptions
 from dpviz.io.tables.read import read_table
-from dpviz.io.text import ENCODINGS, LINES_AT_ONCE
+from dpviz.io.text import CHUNK_LINES, ENCODINGS
 from dpviz.randomness import generator
 from dpviz.rows.opening import encode_large
 from dpviz.table.encode import encode
@@ -220,7 +220,7 @@ def test_a_malformed_line_is_left_out_counted_and_noted(monkeypatch):
 
 
 @pytest.mark.parametrize("by_record", [False, True])
-@pytest.mark.parametrize("n_lines", [7, LINES_AT_ONCE - 1, LINES_AT_ONCE, LINES_AT_ONCE + 1, 3 * LINES_AT_ONCE + 7])
+@pytest.mark.parametrize("n_lines", [7, CHUNK_LINES - 1, CHUNK_LINES, CHUNK_LINES + 1, 3 * CHUNK_LINES + 7])
 def test_places_of_records_that_are_no_row_count_from_the_first_record_in_whichever_block_they_stand(n_lines, by_record):
     """By them answers stand beside their records: cells too few or too many, none with a value; a blank line is no record."""
     odd, rng = ("1", "1,2,3", ",", " ,  "), generator(n_lines)

@@ -118,8 +118,8 @@ def broken_tables(source: Callable[[Rows, Path], Encoded], n_tables: int, seed: 
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that a few rows are several pieces."""
-    monkeypatch.setattr(nodes, "ROWS_AT_ONCE", 16)
-    monkeypatch.setattr(text, "_AT_ONCE", 90)
+    monkeypatch.setattr(nodes, "CHUNK_ROWS", 16)
+    monkeypatch.setattr(text, "_CHUNK_SIZE", 90)
 
 
 @pytest.mark.slow

@@ -156,7 +156,7 @@ def held(database: Database, name: str) -> pd.DataFrame:
 
 
 @dataclass
-class Found:
+class NumbersAndMissing:
     """Cells whose answers differ from those of predict, and how many were answered as it does; what is refused is neither."""
 
     differences: list[tuple[Any, ...]] = field(default_factory=list)
@@ -272,7 +272,7 @@ def test_a_cell_of_any_type_is_answered_as_by_predict_or_refused(database, group
     for feature, cells in GROUPS[group][:: 1 if is_whole else 2]:
         tree = tree_of(feature)
         content = str(database.form.write(document(tree)))
-        found = {declared: Found() for declared in asked}
+        found = {declared: NumbersAndMissing() for declared in asked}
         for declared in asked:
             database.create({"x": declared})
             found[declared].compare(database, tree, cells, content)
@@ -315,7 +315,7 @@ def test_bytes_and_moments_with_a_zone_mean_what_they_do_in_every_session_or_are
 @pytest.mark.parametrize("decimal", [".", ","])
 def test_numbers_in_texts_are_read_by_the_decimal_mark_of_the_schema(database, decimal):
     for feature in FEATURES.values():
-        tree, found = tree_of(feature, decimal), Found()
+        tree, found = tree_of(feature, decimal), NumbersAndMissing()
         database.create({"x": "TEXT"})
         found.compare(database, tree, NUMBERS, str(database.form.write(document(tree))))
         assert not found.differences, feature

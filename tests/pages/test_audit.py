@@ -91,7 +91,9 @@ def test_a_refusal_says_why_and_an_attack_says_what_it_showed(page: Callable[...
         for words in ("Too many trees.", "Attacked: 1 is claimed and 0.9 could be shown", "2 of 3 guesses right, 20 draws"):
             assert words in said
         assert bound is BOUND or "ε ≥ 0.4, δ = 0.000001" in said
-    (line,) = (line for line in audit_results.audit_lines(audit_results.Known(StoredRun((entry,)), {}), 1.0) if line.attacked)
+    (line,) = (
+        line for line in audit_results.audit_lines(audit_results.AuditFacts(StoredRun((entry,)), {}), 1.0) if line.attacked
+    )
     assert (line.verdict, line.search, line.attack, line.claimed) == ("holds", "not", "within", 1.0)
 
 

@@ -7,7 +7,7 @@ from threading import Event
 import pytest
 
 from dpviz.app.background import Job, Pool
-from dpviz.app.compare import Asked, first_look_at, fits_of
+from dpviz.app.compare import CompareRequest, first_look_at, fits_of
 from dpviz.charts.compare import line_styles
 from dpviz.evaluation import comparison, sweep
 from dpviz.evaluation.sweep import KEYS, SweepGrid, as_frame, columns_of
@@ -38,7 +38,7 @@ LARGE = {"draws": "20", "splits": "5", "steps": "1, 3", "epsilons": ["0.1", "1"]
 
 def test_fits_of_private_rows_are_others_than_of_the_same_rows_in_public_and_a_first_look_has_the_last_place():
     grid = SweepGrid(("pf-tree",), tuple(0.1 * step for step in range(1, 41)), repeats=20)
-    asked, rows = Asked("epsilon", "accuracy", grid, 100, "asked"), bundled()
+    asked, rows = CompareRequest("epsilon", "accuracy", grid, 100, "asked"), bundled()
     whole, private = (fits_of(asked, loaded) for loaded in (rows, replace(rows, role=DataRole.PRIVATE)))
     assert (whole.shared, private.shared) == (True, False)
     assert not set(whole.keys) & set(private.keys)
@@ -52,7 +52,7 @@ def test_no_two_questions_share_a_fit_but_for_more_draws_of_the_same():
     grid, rows = SweepGrid(("pf-tree",), (1.0,), (4,), (100,)), bundled()
 
     def keys(changed):
-        return set(fits_of(Asked("epsilon", "accuracy", changed, 100, "asked"), rows).keys)
+        return set(fits_of(CompareRequest("epsilon", "accuracy", changed, 100, "asked"), rows).keys)
 
     more_draws = replace(grid, repeats=grid.repeats + 1)
     assert keys(grid) < keys(more_draws)

@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 import dpviz
 from dpviz.app import schema_editor
 from dpviz.app.parts import escape_markdown
-from dpviz.app.prepared import Prepared
+from dpviz.app.prepared import Preparation
 from dpviz.app.schema_draft import SchemaDraft
 from dpviz.app.table_files import tables_on_server
 from dpviz.errors import Cancelled, DpvizError, ReadingWarning
@@ -160,7 +160,9 @@ def test_private_rows_fill_in_nothing_and_show_only_names() -> None:
     assert not [*at.toggle, *at.get("plotly_chart")]
     assert not [cell for cell in ("31", "47", "88", "Bielefeld", "Castrop") if cell in on_screen(at)]
     with pytest.raises(DpvizError, match="Nothing may be filled in here"):
-        schema_editor.fill_in(Prepared(DataRole.PRIVATE, "mine", None, read_table(CSV), SchemaDraft.blank(("age", "city", "y"))))
+        schema_editor.fill_in(
+            Preparation(DataRole.PRIVATE, "mine", None, read_table(CSV), SchemaDraft.blank(("age", "city", "y")))
+        )
 
 
 @pytest.mark.slow

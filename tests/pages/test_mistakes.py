@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 import dpviz
 from dpviz.app import state
 from dpviz.app.explorations import CONSENT
-from dpviz.app.prepared import Prepared
+from dpviz.app.prepared import Preparation
 from dpviz.app.schema_draft import SchemaDraft
 from dpviz.app.state import require_not_private
 from dpviz.errors import DpvizError
@@ -30,7 +30,7 @@ def at_work_on_private_rows() -> AppTest:
     table, schema = sample_of(DataRole.PRIVATE)
     test = AppTest.from_file(str(PAGES / "data.py"), default_timeout=SOON)
     test.session_state["loaded"] = in_use(DataRole.PRIVATE)
-    test.session_state["prepared"] = Prepared(DataRole.PRIVATE, "A table", None, table, SchemaDraft.of(schema, table.names))
+    test.session_state["prepared"] = Preparation(DataRole.PRIVATE, "A table", None, table, SchemaDraft.of(schema, table.names))
     return test.run()
 
 

@@ -389,7 +389,7 @@ def test_draws_that_another_session_left_half_done_are_not_shown_while_the_rest_
     job = Job(lambda progress, stop: None) if is_running else None
     now = Status((Result(half, complete=False),), (), None, False, job, False, None)
     monkeypatch.setattr(background, "autostart", lambda *_: now)
-    assert training.resamples_now(FitRequest.of("pf-tree", max_depth=2, depth=2), loaded) is (None if is_running else half)
+    assert training.current_resamples(FitRequest.of("pf-tree", max_depth=2, depth=2), loaded) is (None if is_running else half)
 
 
 def places(block: Any, path: tuple[int, ...] = ()) -> dict[str, tuple[int, ...]]:

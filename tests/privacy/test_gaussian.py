@@ -94,9 +94,9 @@ def test_the_grid_of_the_noise_is_fine_enough_for_its_account(scale):
 
 def test_a_sample_takes_each_row_with_its_probability_and_sums_that_are_too_large_are_cut():
     for source in (Simulation(4), ExactNoise()):
-        share = PoissonSample(0.3).among(20_000, source=source).mean()
+        share = PoissonSample(0.3).participants(20_000, source=source).mean()
         assert abs(share - 0.3) < 5 * math.sqrt(0.21 / 20_000)
-        assert PoissonSample(1.0).among(5, source=source).all()
+        assert PoissonSample(1.0).participants(5, source=source).all()
     grid = NoiseGrid((1e-4,))
     sums = np.array([1.0, -1.0]) * 2.0**60
     noisy = grid.noisy(sums, 0, source=Simulation(1))

@@ -47,7 +47,7 @@ def test_a_new_register_holds_what_was_declared_for_its_owners_eyes(register):
 
 def test_a_clock_that_goes_back_changes_no_order_and_no_sum(register, monkeypatch):
     for number, year in enumerate((2031, 1999, 2040, 1971)):
-        monkeypatch.setattr(module, "now", lambda year=year: f"{year}-01-01T00:00:00")
+        monkeypatch.setattr(module, "timestamp", lambda year=year: f"{year}-01-01T00:00:00")
         start(register, f"t{number}")
         register.change_caps("patients", epsilon_cap=2.0 + number, **DECIDED)
     assert [entry.token for entry in register.releases()] == ["t0", "t1", "t2", "t3"]

@@ -15,7 +15,7 @@ from dpviz.accounting.guarantee import PrivacyLoss, for_unit
 from dpviz.errors import RefusedRelease, RegisterError
 from dpviz.io.results import load_result
 from dpviz.release import register as store
-from dpviz.release.check import Place, composed, findings, matched, reference_in, resume
+from dpviz.release.check import Place, composed, findings, match_file, reference_in, resume
 from dpviz.release.files import key_path, make_key, read_key
 from dpviz.release.register import Register
 from tests.support.register_files import CAPS_5, LOOK_5, LOSSES_5, changed, of_version
@@ -226,7 +226,7 @@ def test_a_register_with_a_chain_keeps_what_it_holds_and_gets_a_counter(tmp_path
     assert register.balance("survey").spent == PrivacyLoss(0.75)  # a household has three rows
     assert register.reference_of("abc") == reference_in(file)
     assert findings(register, files=[file]) == ()
-    assert matched(register, file.read_bytes()).place is Place.AS_RELEASED
+    assert match_file(register, file.read_bytes()).place is Place.AS_RELEASED
     assert not (tmp_path / "releases.db.head").exists()
     assert read_key(register.path)[1] == 13
     assert start(register, "new", 2.25, name="survey").number == 2

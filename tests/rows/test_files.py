@@ -77,8 +77,8 @@ def write(kind: str, rows: dict[str, list], path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch):
     """So that a few hundred rows are many pieces."""
-    monkeypatch.setattr(nodes, "ROWS_AT_ONCE", 64)
-    monkeypatch.setattr(text, "_AT_ONCE", 1000)
+    monkeypatch.setattr(nodes, "CHUNK_ROWS", 64)
+    monkeypatch.setattr(text, "_CHUNK_SIZE", 1000)
 
 
 def in_memory(rows: dict[str, list], tmp_path: Path, kind: str, schema: Schema = SCHEMA):
@@ -143,7 +143,7 @@ def test_marks_in_numbers_mean_in_pieces_what_the_schema_says(kind, decimal, sai
 
 
 def test_a_report_names_columns_in_their_order_wherever_a_cell_was_changed_first(tmp_path):
-    n_rows = 3 * nodes.ROWS_AT_ONCE
+    n_rows = 3 * nodes.CHUNK_ROWS
     rows = {"note": ["k"] * n_rows, "income": [*[1.0] * (n_rows - 1), 2e3], "age": [120, *[3] * (n_rows - 1)]}
     rows |= {"town": ["Rio"] * n_rows, "ok": ["no"] * n_rows}
     with dpviz.encode_large(write("parquet", rows, tmp_path / "table"), SCHEMA) as large:
@@ -156,7 +156,7 @@ def test_a_piece_of_text_may_end_anywhere(tmp_path, monkeypatch):
     path = tmp_path / "a.csv"
     path.write_bytes('\ufeffage,town,income,ok\r\n45,"São Paulo",1,yes\r\n30,"Rio,2,no\n\n1,2\n17,Rio,"3",no'.encode())
     for cut in (*range(1, 12), *range(12, 60, 5)):
-        monkeypatch.setattr(text, "_AT_ONCE", cut)
+        monkeypatch.setattr(text, "_CHUNK_SIZE", cut)
         with dpviz.encode_large(path, SCHEMA) as large:
             assert [column.tolist() for column in large.data.columns] == [[1.0, 3.0], [45, 17], [1, 0]], cut
             assert large.report.malformed == 2
@@ -167,7 +167,7 @@ def test_records_whose_cells_hold_line_feeds_are_whole_wherever_a_piece_ends(tmp
     path = tmp_path / "a.csv"
     path.write_bytes(b'a,b\n1,"x\ny"\n2,"z"\n3,"u\n\n""v"\n4,w\n')
     for cut in range(1, 40):
-        monkeypatch.setattr(text, "_AT_ONCE", cut)
+        monkeypatch.setattr(text, "_CHUNK_SIZE", cut)
         tables = batches_of(path, ReadOptions("a", by_record=True)).read(lambda share: None)
         columns = [[column.value_texts[code] for code in column.value_codes] for table in tables for column in table.columns[1:]]
         assert [cell for cells in columns for cell in cells] == ["x\ny", "z", 'u\n\n"v', "w"], cut

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from dpviz.charts.robustness import Certified
+from dpviz.charts.robustness import CertifiedCurve
 from dpviz.evaluation.poisoning import Certificate, PoisoningTable, VoteCertificate
 from dpviz.learners import get_learner, learner_names
 from dpviz.randomness import generator
@@ -18,15 +18,15 @@ VOTERS = "dpa"
 
 def certified(
     learner: str = FIRST, epsilon: float | None = 0.1, *, reason: str = "", n_train: int = 1000, draws=DRAWS
-) -> Certified:
+) -> CertifiedCurve:
     claimed = math.inf if epsilon is None else epsilon
     bound = Certificate(draws, claimed, 0.0, claimed, reason, 0.05)
-    return Certified(epsilon, PoisoningTable(learner, (bound,), n_train, 0.7, 0.05, (0,), 400, 400))
+    return CertifiedCurve(epsilon, PoisoningTable(learner, (bound,), n_train, 0.7, 0.05, (0,), 400, 400))
 
 
-def voted() -> Certified:
+def voted() -> CertifiedCurve:
     bound = VoteCertificate(np.array([5, 4, 3, 2, 2, 1, 1, 1, -1, -1]))
-    return Certified(None, PoisoningTable(VOTERS, (bound,), 1000, 0.5, 0.05, (0,), 1, 1))
+    return CertifiedCurve(None, PoisoningTable(VOTERS, (bound,), 1000, 0.5, 0.05, (0,), 1, 1))
 
 
 PROVED, REFUSED, SILENT = (

@@ -15,10 +15,10 @@ from streamlit.testing.v1 import AppTest
 from dpviz.app import background, publish
 from dpviz.app.explorations import CONSENT
 from dpviz.app.parts import escape_markdown
-from dpviz.app.prepared import Prepared
+from dpviz.app.prepared import Preparation
 from dpviz.app.schema_draft import SchemaDraft
 from dpviz.app.state import Loaded, encoded_sample
-from dpviz.app.training import Trained
+from dpviz.app.training import TrainedTree
 from dpviz.errors import DpvizError, FailedWork
 from dpviz.io.samples import load_sample
 from dpviz.learners import get_learner
@@ -186,7 +186,7 @@ def values_in(test: AppTest, slot: str) -> list[Any]:
     return [result.value for result in kept[slot].values()]
 
 
-def tree_on_screen(test: AppTest) -> Trained:
+def tree_on_screen(test: AppTest) -> TrainedTree:
     """The tree of the rows in use that was drawn last."""
     loaded, work = test.session_state["loaded"], test.session_state["_work"]
     (key,), _ = work.last["tree", (loaded.data.key, str(loaded.role))]
@@ -228,9 +228,9 @@ def upload(test: AppTest, content: bytes, *, role: str = "public", name: str = "
     return test
 
 
-def work_of(test: AppTest) -> Prepared:
+def work_of(test: AppTest) -> Preparation:
     """What the Data page works on."""
-    work: Prepared = test.session_state["prepared"]
+    work: Preparation = test.session_state["prepared"]
     return work
 
 

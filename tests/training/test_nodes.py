@@ -104,7 +104,7 @@ def test_rows_of_several_pieces_are_counted_once(monkeypatch):
         all_pair_counts(expected),
         expected.children(0, np.arange(expected.grid.features[0].n_bins) < 20)[0].histogram,
     )
-    monkeypatch.setattr(nodes, "ROWS_AT_ONCE", 64)
+    monkeypatch.setattr(nodes, "CHUNK_ROWS", 64)
     root = root_of(table(schema_of("mixed", 2), 300))
     again = root.histogram, all_pair_counts(root), root.children(0, np.arange(expected.grid.features[0].n_bins) < 20)[0].histogram
     for one, other in zip(whole, again, strict=True):

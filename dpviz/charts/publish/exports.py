@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
 
-from dpviz.charts.publish.report import Signed, drawn_tree, report_html
+from dpviz.charts.publish.report import SignatureLine, drawn_tree, report_html
 from dpviz.charts.tree.svg import draw_tree
 from dpviz.errors import DpvizError, RefusedRelease
 from dpviz.io.exports.contract import ExportInput, export
@@ -20,7 +20,7 @@ from dpviz.results.exports import Form, forms
 from dpviz.table.schema import CategoricalFeature, NumericTarget, Schema, Target
 
 
-def report_to_sign(source: ExportInput, signed: Signed) -> str:
+def report_to_sign(source: ExportInput, signed: SignatureLine) -> str:
     """The report with what stands beside its signature line, as an export. Raises UnsupportedError."""
     return export(replace(REPORT, write=partial(report_html, signed=signed)), source)
 

@@ -13,7 +13,7 @@ from dpviz.charts.theme import ASKED, INTERRUPTED, LIGHT, OVER_CAP, RELEASED
 from dpviz.charts.wording import capital, counted
 from dpviz.io.results import result_from_json, with_our_verdict
 from dpviz.learners import get_learner, registry
-from dpviz.release.check import Match, Place, composed, matched
+from dpviz.release.check import Match, Place, composed, match_file
 from dpviz.release.records import Balance, CapChange, State, UncoveredUse, total
 from dpviz.release.register import Register
 from dpviz.results.document import UNRECORDED
@@ -192,7 +192,7 @@ def checked_file(content: bytes, name: str, register: Register) -> CheckedFile:
     Raises DocumentError where it is no document of dpviz, or its steps do not add up to what it states; DpvizError where its
     learner is not known; RegisterError where the register cannot be used.
     """
-    result, match = with_our_verdict(result_from_json(content)), matched(register, content)
+    result, match = with_our_verdict(result_from_json(content)), match_file(register, content)
     balance = None if match.record is None else register.balance(match.record.data_set)
     return CheckedFile(name, match, result, result.verdict(), balance, register.path)
 

@@ -46,7 +46,7 @@ _MOST_NAMED, _MOST_SENTENCES, _MOST_CATEGORIES = 3, 3, 12
 
 
 @dataclass(frozen=True, slots=True)
-class Signed:
+class SignatureLine:
     """What stands beside the signature line; an empty text is a line to fill in by hand."""
 
     data_set: str = ""
@@ -54,7 +54,7 @@ class Signed:
     author: str = ""
 
 
-def report_html(source: ExportInput, signed: Signed | None = None) -> str:
+def report_html(source: ExportInput, signed: SignatureLine | None = None) -> str:
     """`report.html`, filled in: page one, then the annexes. `signed`: what stands beside the signature line."""
     statement, verdict = statement_of(source.document), source.verdict
     test = test_result_of(source.document, source.schema)
@@ -84,7 +84,7 @@ def report_html(source: ExportInput, signed: Signed | None = None) -> str:
     }
     page = Template(_file("report.html")).substitute(
         {name: text(words) for name, words in texts.items()},
-        **{name: text(words) if words else "&nbsp;" for name, words in asdict(signed or Signed()).items()},
+        **{name: text(words) if words else "&nbsp;" for name, words in asdict(signed or SignatureLine()).items()},
         css=_file("report.css"),
         state="" if verdict.kind == "released" else "open",
         worth=worth,

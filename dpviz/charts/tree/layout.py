@@ -44,7 +44,7 @@ NO_TEXT = Least()
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class NodeBox:
     """A node and its box, in pixels; (x, y) is the upper left corner. `hangs` marks a row of an outline."""
 
     path: str
@@ -75,12 +75,12 @@ class Placed:
 class Layout:
     """All boxes, parents first and left before right, and the size of the drawing."""
 
-    nodes: tuple[Placed, ...]
+    nodes: tuple[NodeBox, ...]
     width: float
     height: float
 
     @cached_property
-    def by_path(self) -> dict[str, Placed]:
+    def by_path(self) -> dict[str, NodeBox]:
         """Boxes by path."""
         return {placed.path: placed for placed in self.nodes}
 
@@ -117,7 +117,7 @@ def aligned(first: Layout, second: Layout) -> tuple[Layout, Layout]:
     return left, right
 
 
-def _laid_out(nodes: Sequence[Placed], right: float) -> Layout:
+def _laid_out(nodes: Sequence[NodeBox], right: float) -> Layout:
     ordered = tuple(sorted(nodes, key=lambda placed: placed.path))
     return Layout(ordered, right + MARGIN, max(placed.bottom for placed in ordered) + MARGIN)
 
@@ -147,7 +147,7 @@ def _height(node: Node) -> int:
     return 1 + max(_height(node.left), _height(node.right)) if isinstance(node, Branch) else 0
 
 
-def _fan(node: Node, path: str, x: float, y: float, levels: int, least: Least) -> tuple[list[Placed], float]:
+def _fan(node: Node, path: str, x: float, y: float, levels: int, least: Least) -> tuple[list[NodeBox], float]:
     """Boxes of the subtree in a block whose upper left corner is (x, y), and the centre of its top card."""
     width = _fan_width(node, levels, least)
     if not isinstance(node, Branch) or levels == 0:
@@ -158,10 +158,10 @@ def _fan(node: Node, path: str, x: float, y: float, levels: int, least: Least) -
     right, right_middle = _fan(node.right, path + "R", right_x, next_y, levels - 1, least)
     middle = (left_middle + right_middle) / 2
     card = max(least.card, min(least.wanted.get(path, 0.0), 2 * min(middle - x, x + width - middle)))
-    return [Placed(path, middle - card / 2, y, card, CARD_HEIGHT, node), *left, *right], middle
+    return [NodeBox(path, middle - card / 2, y, card, CARD_HEIGHT, node), *left, *right], middle
 
 
-def _hang(node: Node, path: str, x: float, y: float, width: float, least_row: float) -> list[Placed]:
+def _hang(node: Node, path: str, x: float, y: float, width: float, least_row: float) -> list[NodeBox]:
     """An outline: a card on top, below it one row per node in reading order, each level indented, all right edges flush.
 
     Indents shrink where a deep tree would leave questions less than `least_row`, and further where any row would be narrower
@@ -170,13 +170,13 @@ def _hang(node: Node, path: str, x: float, y: float, width: float, least_row: fl
     height = _height(node)
     for_text = max(LEAST_INDENT, (width - least_row) / max(1, height - 1))
     step = min(INDENT, for_text, (width - CARD_WIDTH) / max(1, height))
-    nodes = [Placed(path, x, y, width, CARD_HEIGHT if isinstance(node, Branch) else LEAF_HEIGHT, node)]
+    nodes = [NodeBox(path, x, y, width, CARD_HEIGHT if isinstance(node, Branch) else LEAF_HEIGHT, node)]
     y += CARD_HEIGHT + ROW_GAP
     stack = _children(node, path)
     while stack:
         path_below, child = stack.pop()
         indent = step * (len(path_below) - len(path))
-        nodes.append(Placed(path_below, x + indent, y, width - indent, ROW_HEIGHT, child, hangs=True))
+        nodes.append(NodeBox(path_below, x + indent, y, width - indent, ROW_HEIGHT, child, hangs=True))
         y += ROW_HEIGHT + ROW_GAP
         stack += _children(child, path_below)
     return nodes

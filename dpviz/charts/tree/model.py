@@ -90,7 +90,7 @@ def survival_sentence(schema: Schema, resamples: Resamples) -> str:
     return f"{sentence}, at {low}." if low == high else f"{sentence}, between {low} and {high}."
 
 
-def came_back_sentence(resamples: Resamples, tree: Tree, path: str) -> str:
+def recurrence_sentence(resamples: Resamples, tree: Tree, path: str) -> str:
     """In how many of the draws this node comes back."""
     node = tree.node(path)
     times = f"in {resamples.coming_back(tree)[path]} of {resamples.n_done} reruns"

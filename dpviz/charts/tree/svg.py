@@ -28,7 +28,7 @@ from dpviz.charts.theme import (
     step_variables,
     text_on,
 )
-from dpviz.charts.tree.layout import MORE, PADDING, SIDE_WIDTH, SMALL, SWATCH, TEXT, Layout, Placed, least_widths, tree_layout
+from dpviz.charts.tree.layout import MORE, PADDING, SIDE_WIDTH, SMALL, SWATCH, TEXT, Layout, NodeBox, least_widths, tree_layout
 from dpviz.charts.tree.text import (
     SIDES,
     between_in_words,
@@ -219,12 +219,12 @@ def draw_tree(
     return TreeDrawing("\n".join(lines), css, (layout.width, layout.height), title, is_narrow=narrow)
 
 
-def _thickness(drawing: _Drawing, placed: Placed) -> float:
+def _thickness(drawing: _Drawing, placed: NodeBox) -> float:
     share = min(1.0, max(0.0, drawing.notes.row_shares.get(placed.path, 0.0)))
     return THINNEST + share * ((THICKEST_ROW if placed.hangs else THICKEST) - THINNEST)
 
 
-def _edge(drawing: _Drawing, placed: Placed) -> str:
+def _edge(drawing: _Drawing, placed: NodeBox) -> str:
     parent = drawing.layout.by_path[placed.path[:-1]]
     if placed.hangs:
         trunk, middle = (parent.x + placed.x) / 2, placed.y + placed.height / 2
@@ -239,14 +239,14 @@ def _edge(drawing: _Drawing, placed: Placed) -> str:
     return f'<path class="{kind}" data-to="{placed.id}" d="{line}" stroke-width="{_n(_thickness(drawing, placed))}" {ink}/>'
 
 
-def _side(drawing: _Drawing, placed: Placed) -> str:
+def _side(drawing: _Drawing, placed: NodeBox) -> str:
     """Yes or no, beside the lower end of an edge of the fan, on the outer side."""
     away = _thickness(drawing, placed) / 2 + 5
     kind, x = ("side end", placed.middle - away) if placed.path.endswith("L") else ("side", placed.middle + away)
     return _text(kind, x, placed.y - 9, SIDES[placed.path[-1]], to=placed.id)
 
 
-def _node(drawing: _Drawing, placed: Placed) -> Iterator[str]:
+def _node(drawing: _Drawing, placed: NodeBox) -> Iterator[str]:
     mark = _mark(drawing, placed)
     words = node_in_words(drawing.tree, placed.path)
     if placed.node is MORE:
@@ -272,7 +272,7 @@ def _node(drawing: _Drawing, placed: Placed) -> Iterator[str]:
     yield "</svg></g>"
 
 
-def _mark(drawing: _Drawing, placed: Placed) -> str:
+def _mark(drawing: _Drawing, placed: NodeBox) -> str:
     notes = drawing.notes
     if notes.marks is None:
         return _times(drawing, placed.path) if placed.path in notes.rerun_counts else ""
@@ -288,7 +288,7 @@ def _ink(drawing: _Drawing, path: str) -> float:
     return drawing.notes.rerun_counts.get(path, drawing.notes.n_draws) / drawing.notes.n_draws if drawing.notes.n_draws else 1.0
 
 
-def _attributes(drawing: _Drawing, placed: Placed) -> str:
+def _attributes(drawing: _Drawing, placed: NodeBox) -> str:
     node, is_selected = placed.node, placed.id == drawing.selected
     kind = "branch"
     if node is MORE:
@@ -307,7 +307,7 @@ def _attributes(drawing: _Drawing, placed: Placed) -> str:
     )
 
 
-def _texts(drawing: _Drawing, placed: Placed, mark: str) -> Iterator[str]:
+def _texts(drawing: _Drawing, placed: NodeBox, mark: str) -> Iterator[str]:
     left, right = placed.x + PADDING, placed.x + placed.width - PADDING
     middle = placed.y + placed.height / 2
     one_line = placed.hangs or not isinstance(placed.node, Branch)
@@ -347,12 +347,12 @@ def _texts(drawing: _Drawing, placed: Placed, mark: str) -> Iterator[str]:
         yield from _leaf_text(drawing, placed, leaf, left, right)
 
 
-def _bar(drawing: _Drawing, placed: Placed) -> tuple[float, float, float] | None:
+def _bar(drawing: _Drawing, placed: NodeBox) -> tuple[float, float, float] | None:
     """How probable the label of a leaf is, where that is known and a row can get there."""
     return None if placed.path in drawing.unreachable else drawing.notes.probabilities.get(placed.path)
 
 
-def _leaf_text(drawing: _Drawing, placed: Placed, leaf: End, left: float, right: float) -> Iterator[str]:
+def _leaf_text(drawing: _Drawing, placed: NodeBox, leaf: End, left: float, right: float) -> Iterator[str]:
     """The letter of a class or the gauge of a number, and what the leaf predicts, with its probability where it is known."""
     middle = placed.y + placed.height / 2
     top, bar = middle - SWATCH / 2, _bar(drawing, placed)
@@ -372,7 +372,7 @@ def _leaf_text(drawing: _Drawing, placed: Placed, leaf: End, left: float, right:
     yield _text("name", left, middle + 4.5, " ".join([fitted(name, room, TEXT, bold=True), *share]))
 
 
-def _answer(drawing: _Drawing, placed: Placed) -> list[str]:
+def _answer(drawing: _Drawing, placed: NodeBox) -> list[str]:
     """What a leaf predicts and, where it is known, how probable that is, or that no row gets there: a long name is cut."""
     assert not isinstance(placed.node, Branch)
     words, bar = [visible(leaf_in_words(drawing.tree.schema, placed.node))], _bar(drawing, placed)
@@ -383,7 +383,7 @@ def _answer(drawing: _Drawing, placed: Placed) -> list[str]:
     return words
 
 
-def _rule(drawing: _Drawing, rule: Rule, left: float, right: float, middle: float, placed: Placed) -> Iterator[str]:
+def _rule(drawing: _Drawing, rule: Rule, left: float, right: float, middle: float, placed: NodeBox) -> Iterator[str]:
     """The question: one line in an outline, two in a card, with the thresholds it comes back with where there is room."""
     schema = drawing.tree.schema
     name, condition = rule_parts(schema, rule)

@@ -30,12 +30,12 @@ from dpviz.accounting.gaussian import bisect, gaussian_epsilon
 from dpviz.accounting.guarantee import PrivacyLoss, for_unit
 from dpviz.accounting.risk import MOST_ROWS
 from dpviz.errors import DpvizError, ParameterError, UnsupportedError
-from dpviz.evaluation.audit.evidence import BoundLearner, Judged, columns_of, exceeds, rows_in_words, typical
+from dpviz.evaluation.audit.evidence import BoundLearner, BoundVerdict, columns_of, exceeds, rows_in_words, typical
 from dpviz.evaluation.audit.verify import Pair, default_audit_pairs, empty_and_one_row, opposed_row, require_neighbours
 from dpviz.evaluation.metrics import clopper_pearson
 from dpviz.evaluation.repeat import Workers, checked_workers, in_chunks
 from dpviz.learners import FitRequest, registry, require_task
-from dpviz.models.base import Model, Scored
+from dpviz.models.base import Model, ScoreMixin
 from dpviz.models.document import model_body
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.random_assignment import PoissonSample, RandomAssignment
@@ -299,7 +299,7 @@ _STEPS = 50
 
 
 @dataclass(frozen=True, kw_only=True)
-class LowerBound(Judged):
+class LowerBound(BoundVerdict):
     """The least privacy loss of a learner that an attack shows; "holds" says only that nothing was found."""
 
     #: Lower bound on epsilon, with confidence `confidence`. With a delta: every Gaussian mechanism is refuted whose epsilon at
@@ -589,7 +589,7 @@ def _choose_task(tasks: Sequence[_Canary], seeds: Seeds, draws: int, beta: float
 
 def _score_at(model: Model, rows: EncodedDataset) -> np.ndarray:
     """How much the model is for class 1 (or the number it predicts) at each row, float64 of shape (n_rows,)."""
-    if isinstance(rows.schema.target, ClassTarget) and isinstance(model, Scored):
+    if isinstance(rows.schema.target, ClassTarget) and isinstance(model, ScoreMixin):
         scores = model.scores(rows)
         return np.asarray(scores if scores.ndim == 1 else scores[:, 1] - scores[:, 0], dtype=np.float64)
     return np.asarray(model.predict(rows), dtype=np.float64)

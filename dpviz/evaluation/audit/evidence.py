@@ -52,7 +52,7 @@ class WorstPair:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judged:
+class BoundVerdict:
     """What a lower bound says of a learner at one epsilon, under add/remove one row."""
 
     learner: str  #: Registry name
@@ -69,7 +69,7 @@ class Judged:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditResult(Judged):
+class AuditResult(BoundVerdict):
     """The result of a search."""
 
     #: Largest log ratio of the probability of an output on neighbouring data sets; a certified lower bound on epsilon. 0 where
@@ -240,7 +240,7 @@ class BoundLearner:
         return guarantee(self.request.risk(self.schema).event)
 
     def judged(self, bound: float) -> dict[str, Any]:
-        """The fields of `Judged` for a lower bound on its epsilon."""
+        """The fields of `BoundVerdict` for a lower bound on its epsilon."""
         return {
             "learner": self.request.learner,
             "epsilon": self.request.settings.epsilon,

@@ -25,7 +25,7 @@ UNCOMPUTED = (
     "Some cells hold formulas that were never computed, and count as missing. "
     "Open the workbook in Excel or LibreOffice, save it, and give that file."
 )
-_ROWS_AT_ONCE = 1024
+_CHUNK_ROWS = 1024
 #: Rows of a sheet, by Excel's own limit; empty ones count towards it.
 _MOST_ROWS = 1 << 20
 #: XML around a cell, as a multiple of its text.
@@ -69,7 +69,7 @@ def read_excel(raw: bytes, options: ReadOptions) -> Iterator[Any]:
         schema = pa.schema([(name, pa.large_binary()) for name in names])
         batches, malformed = [], list[int]()
         places = count()
-        while some := list(islice(rows, _ROWS_AT_ONCE)):
+        while some := list(islice(rows, _CHUNK_ROWS)):
             kept = []
             for row, place in zip(some, places, strict=False):
                 if any(row[len(names) :]):  # a value beyond the columns
@@ -125,7 +125,7 @@ def _rows(sheet: Any, options: ReadOptions) -> Iterator[Row]:
         n_letters += letters
         options.require_rows(max(n_rows - (options.names is None), 0 if place < _MOST_ROWS else place))
         options.require_bytes(n_letters)
-        if place % _ROWS_AT_ONCE == 0:
+        if place % _CHUNK_ROWS == 0:
             options.step(min(1.0, place / said))
         if letters:
             yield texts

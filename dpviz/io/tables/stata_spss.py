@@ -19,7 +19,7 @@ from dpviz.io.options import ReadOptions, redact_errors
 from dpviz.io.tables.arrow import Facts, labelled
 from dpviz.table.cells import canonical_number, clean, text_of
 
-_CELLS_AT_ONCE = 5_000_000
+_CHUNK_CELLS = 5_000_000
 _BYTES = "ISO-8859-1"  # in which every byte is a letter
 _DAY = 86_400
 _SPSS_START, _STATA_START = dt.datetime(1582, 10, 14), dt.datetime(1960, 1, 1)
@@ -102,7 +102,7 @@ def _columns(file: _File, options: ReadOptions) -> Iterator[Any]:
     check_names(titles, options.max_columns, is_typed=True)
     yield Facts(tuple(titles))
     limit = _limit(about, options)
-    at_once = max(1, _CELLS_AT_ONCE // limit)
+    at_once = max(1, _CHUNK_CELLS // limit)
     for start in range(0, len(names), at_once):
         options.step(start / len(names))
         some = names[start : start + at_once]

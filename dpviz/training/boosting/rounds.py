@@ -40,7 +40,7 @@ _STEPS = 2.0**CONTRIBUTION_BITS
 #: The kinds of sums, as numbered by the grid of the noise.
 GRADIENTS, WEIGHTS = 0, 1
 #: What is computed of so many rows stays in the processor's cache. Sums are of whole numbers: their order changes nothing.
-_ROWS_AT_ONCE = 2**15
+_CHUNK_ROWS = 2**15
 #: Of fewer blocks of so many rows, threads would take longer to begin than they gain.
 _BLOCKS_FOR_THREADS = 8
 
@@ -138,7 +138,7 @@ class Rounds:
         Shapes (n_rows,), (n_cells, n_scores) and (n_cells,). Private. Charges the accounts of the rows that take part.
         """
         n_rows, drawn = len(self.target), self._sample_rows()
-        step = _ROWS_AT_ONCE if self.accounts is None else max(n_rows, 1)
+        step = _CHUNK_ROWS if self.accounts is None else max(n_rows, 1)
         self.trees.draw(tree)
         cells = np.empty(n_rows, dtype=np.intp)
         blocks = [slice(start, start + step) for start in range(0, max(n_rows, 1), step)]
@@ -176,7 +176,7 @@ class Rounds:
         if self.order is None:
             return None
         drawn = np.empty(len(self.order), dtype=bool)
-        drawn[self.order] = PoissonSample(self.recipe.sampling).among(len(drawn), source=self.source)
+        drawn[self.order] = PoissonSample(self.recipe.sampling).participants(len(drawn), source=self.source)
         return drawn
 
     def _static(self, sums: np.ndarray, support: np.ndarray) -> np.ndarray:

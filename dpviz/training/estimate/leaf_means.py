@@ -30,7 +30,7 @@ from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.schema import NumericTarget
 from dpviz.training.counted_rows import CountedRows
-from dpviz.training.estimate.report import Summed, Z, fieller, summed, widened
+from dpviz.training.estimate.report import LeafSums, Z, fieller, summed, widen
 from dpviz.training.estimate.window import Window, bernstein_units, released_window, rows_outside_range
 
 LEAF_SUMS = "leaf sums"
@@ -102,7 +102,7 @@ class LeafMeanEstimator:
         whole = summed(root, iter(sums))
         return self._valued(whole, 0.0, self._variance(whole))
 
-    def _variance(self, root: Summed) -> float:
+    def _variance(self, root: LeafSums) -> float:
         """Of the places at the root; less one standard deviation of the noise, so that it rather shrinks too much."""
         unsure = math.sqrt(3 * self.noise * root.n_leaves)
         rows, total, squares = _moments(root.sums)
@@ -110,7 +110,7 @@ class LeafMeanEstimator:
         found = (squares - unsure) / rows - (total / rows) ** 2
         return min(max(found, LEAST_VARIANCE), 1.0)
 
-    def _valued(self, given: Summed, expected: float, variance: float) -> Node:
+    def _valued(self, given: LeafSums, expected: float, variance: float) -> Node:
         noise, (held, total, _) = self.noise * given.n_leaves, _moments(given.sums)
         rows = max(held, math.sqrt(3 * noise), 1.0)
         more = (2 * noise + rows * variance) / (rows * ANY**2 * variance)
@@ -154,7 +154,7 @@ class LeafMeanEstimator:
         tallest = max(1.0, ((1 + zero) / (1 - zero)) ** 2)
         added = beyond * math.sqrt(self.k * tallest * met)
         spread = self.k * np.array([max(squares, 0.0) + math.sqrt(3 * self.noise) + 1.0, -2 * total, max(rows, 0.0)])
-        spread = widened(spread, mean, added)
+        spread = widen(spread, mean, added)
         top = _PLACES + beyond * parabola
         noise = self.noise * np.array([top @ top, -2 * top @ _ROWS, 3.0])
         return min(fieller(float(top @ sums), rows, spread + noise, -math.inf, math.inf).high, max(furthest, 1.0))

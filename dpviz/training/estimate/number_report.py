@@ -39,7 +39,7 @@ from dpviz.results.document import Estimate, TestEntry
 from dpviz.results.result import TestReport
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
-from dpviz.training.estimate.report import CONFIDENCE, TEST, Z, fieller, widened
+from dpviz.training.estimate.report import CONFIDENCE, TEST, Z, fieller, widen
 from dpviz.training.estimate.window import (
     MEDIAN,
     Window,
@@ -208,7 +208,7 @@ class NumberReport(TestReport):
         without = math.sqrt(max(spread @ np.array([1.0, about, about**2]), 1.0))
         added = sum(factor * math.sqrt(self.rows_per_person * self._rows_at_most(rows)) for factor, rows in more)
         one = one + sum(factor * _weights(*rows) for factor, rows in more)
-        spread = widened(spread, about, added)
+        spread = widen(spread, about, added)
         if below is not None and below[0] > _ROUNDING:
             factor, ends = below
             extra = factor * math.sqrt(self.rows_per_person * self._rows_at_most(((1.0,), ends)))

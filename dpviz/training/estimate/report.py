@@ -403,7 +403,7 @@ def fieller(value: float, whole: float, spread: np.ndarray, low: float, high: fl
     return Estimate(*map(float, ends))
 
 
-def widened(spread: np.ndarray, about: float, added: float) -> np.ndarray:
+def widen(spread: np.ndarray, about: float, added: float) -> np.ndarray:
     """The spread with a deviation on top: (a + b)^2 <= (1 + c) a^2 + (1 + 1/c) b^2 for every c, here the best for `about`."""
     if not added:
         return spread
@@ -437,24 +437,24 @@ def estimate_leaf_probabilities(root: Node, counts: np.ndarray, noise_variance: 
 
 
 @dataclass(frozen=True, slots=True)
-class Summed:
+class LeafSums:
     """A node with the sums of what was released of the leaves below it."""
 
     node: Node
     sums: np.ndarray
     n_leaves: int = 1
-    children: tuple[Summed, ...] = ()
+    children: tuple[LeafSums, ...] = ()
 
 
-def summed(node: Node, of_leaves: Iterator[np.ndarray]) -> Summed:
+def summed(node: Node, of_leaves: Iterator[np.ndarray]) -> LeafSums:
     """The tree with sums at every node, given what was released of its leaves from left to right."""
     if not isinstance(node, Branch):
-        return Summed(node, next(of_leaves))
+        return LeafSums(node, next(of_leaves))
     left, right = summed(node.left, of_leaves), summed(node.right, of_leaves)
-    return Summed(node, left.sums + right.sums, left.n_leaves + right.n_leaves, (left, right))
+    return LeafSums(node, left.sums + right.sums, left.n_leaves + right.n_leaves, (left, right))
 
 
-def _with_shares(given: Summed, parent: list[float], noise_variance: float) -> Node:
+def _with_shares(given: LeafSums, parent: list[float], noise_variance: float) -> Node:
     node, counts = given.node, given.sums.tolist()
     more = ROWS_OF_THE_PARENT + PER_NOISE * math.sqrt(noise_variance * given.n_leaves)
     if isinstance(node, Leaf):

@@ -11,7 +11,7 @@ import pytest
 from dpviz.__main__ import main
 from dpviz.charts.publish import report
 from dpviz.charts.publish.exports import SVG, proof_of, proof_sentence, tree_of
-from dpviz.charts.publish.report import Signed, report_html
+from dpviz.charts.publish.report import SignatureLine, report_html
 from dpviz.errors import RefusedRelease, UnknownName, UnsupportedError
 from dpviz.io.exports.contract import ExportInput
 from dpviz.io.samples import load_sample
@@ -54,7 +54,7 @@ def test_pictures_and_reports_fetch_and_run_nothing():
 
 def test_the_report_of_a_release_has_page_one_with_a_line_to_sign_and_says_what_is_guaranteed():
     result = fit("pf-tree", rows_of(schema_with_stand_ins()), epsilon=1.0, max_depth=2, accept_rows=True)
-    content = report_html(ExportInput(result.to_json()), Signed("The rows", "2026-01-31"))
+    content = report_html(ExportInput(result.to_json()), SignatureLine("The rows", "2026-01-31"))
     first, annexes = content.split('<h1 class="annex">Annexes</h1>')
     assert "Guaranteed: ε = 1 (add/remove one row)" in first
     # 80% of the rows grow the tree by one choice of bounded range, 20% are counted: the mean of what either lets be told apart

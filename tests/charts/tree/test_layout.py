@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from dpviz.charts.tree.layout import MORE, NARROW_WIDTH, WIDEST, Layout, Least, Placed, layout_within, tree_layout
+from dpviz.charts.tree.layout import MORE, NARROW_WIDTH, WIDEST, Layout, Least, NodeBox, layout_within, tree_layout
 from dpviz.models.tree import Branch, Tree
 
 SHAPES = [("complete", 0), ("complete", 1), ("complete", 4), ("complete", 7), ("chain", 8), ("chain", 30)]
@@ -22,7 +22,7 @@ def layout(request: pytest.FixtureRequest, tree: Tree) -> Layout:
     return tree_layout(tree, narrow=request.param)
 
 
-def overlap(one: Placed, other: Placed) -> bool:
+def overlap(one: NodeBox, other: NodeBox) -> bool:
     across = one.x < other.x + other.width and other.x < one.x + one.width
     return across and one.y < other.bottom and other.y < one.bottom
 

@@ -454,7 +454,7 @@ def test_a_round_on_a_sample_is_averaged_over_whether_the_canary_takes_part():
         noise = LaplaceNoise(plan.epsilon)
         noise.release(np.array([float(data.n_rows)]), source=source, part="count")
         for _ in range(2):
-            taken = PoissonSample(0.25).among(data.n_rows, source=source).sum()
+            taken = PoissonSample(0.25).participants(data.n_rows, source=source).sum()
             noise.release(np.array([float(taken)]), source=source, part="count")
 
     (first, second), learner = empty_and_one_row(), replace(get_learner("majority"), name="sampled", fit=fit)
