@@ -203,7 +203,7 @@ def show_node(trained: training.TrainedTree, shown: Tree, path: str, trace: Exac
                 for problem in background.state(training.resampling_task(trained.asked.request, loaded)).problems:
                     st.caption(escape_markdown(str(problem)))
                 if drawn is not None:
-                    st.markdown(f":material/replay: {escape_markdown(model_figures.came_back_sentence(drawn, shown, path))}")
+                    st.markdown(f":material/replay: {escape_markdown(model_figures.recurrence_sentence(drawn, shown, path))}")
                     if drawn.n_done < drawn.n_asked:
                         st.caption(f"Stopped after {drawn.n_done} of {drawn.n_asked} draws.")
 

@@ -733,7 +733,7 @@ def open_register(path: str | Path | None = None) -> Register:
 
 def timestamp() -> str:
     """ISO 8601 in UTC, to the second."""
-    return datetime.timestamp(UTC).isoformat(timespec="seconds")
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def named_line(what: str, text: str) -> str:

@@ -147,7 +147,7 @@ def test_accuracy_and_questions_are_told_with_their_reruns_beside_what_a_constan
     assert found.measures["accuracy"] > 0.5
     (drawn,) = values_in(test, RERUNS)
     assert drawn.n_done == 4
-    assert f"in {drawn.coming_back(tree_on_screen(test).tree)['']} of 4 reruns" in texts(test)
+    assert f"in {drawn.split_recurrence(tree_on_screen(test).tree)['']} of 4 reruns" in texts(test)
 
 
 @pytest.mark.slow

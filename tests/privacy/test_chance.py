@@ -116,7 +116,7 @@ def test_each_part_gets_its_share_of_the_rows(source):
 
 def test_assignments_drawn_in_pieces_are_those_of_one_draw(monkeypatch):
     whole = RandomAssignment(SHARES).assign(1000, source=Simulation(3))
-    monkeypatch.setattr("dpviz.privacy.random_assignment._AT_ONCE", 7)
+    monkeypatch.setattr("dpviz.privacy.random_assignment._CHUNK_SIZE", 7)
     np.testing.assert_array_equal(RandomAssignment(SHARES).assign(1000, source=Simulation(3)), whole)
     assert len(set(RandomAssignment(SHARES).assign(1000, source=ExactNoise())[6::7].tolist())) == 3
 

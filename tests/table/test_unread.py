@@ -141,7 +141,7 @@ def test_the_command_line_and_the_page_say_it_in_the_same_words_also_of_rows_in_
     predict = ["predict", str(tmp_path / "model.json"), str(tmp_path / "rows.csv")]
     for most in (1 << 30, 100):
         monkeypatch.setattr("dpviz.rows.files.MAX_BYTES", most)
-        monkeypatch.setattr("dpviz.rows.text._AT_ONCE", 150)
+        monkeypatch.setattr("dpviz.rows.text._CHUNK_SIZE", 150)
         for command, expected in ((train, words), (predict, words[:3])):
             assert main([*command, "--out", str(tmp_path / "out"), "--force"]) == 0
             printed = capsys.readouterr().err

@@ -93,7 +93,7 @@ def survival_sentence(schema: Schema, resamples: Resamples) -> str:
 def recurrence_sentence(resamples: Resamples, tree: Tree, path: str) -> str:
     """In how many of the draws this node comes back."""
     node = tree.node(path)
-    times = f"in {resamples.coming_back(tree)[path]} of {resamples.n_done} reruns"
+    times = f"in {resamples.split_recurrence(tree)[path]} of {resamples.n_done} reruns"
     if not isinstance(node, Branch):
         return f"This leaf comes back {times}."
     feature, near = tree.schema.features[node.rule.feature], resamples.between(tree).get(path)
