@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import numpy as np
+
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.charts.chart import Rows
 from dpviz.charts.wording import minus
@@ -112,7 +114,10 @@ def _r_squared(report: NumberReport) -> str:
 
 def _known(report: NumberReport, name: str, text: Callable[[float], str]) -> str:
     estimate = report.estimates[name]
-    return "unknown" if estimate is None or _says_nothing(report, name) else _interval_text(estimate, text)
+    least, most = (LEAST_R2, 1.0) if name == "r2" else (0.0, report.largest_error * _ALL)
+    if estimate is None or (estimate.low <= least and estimate.high >= most):  # too much noise for too few rows
+        return "unknown"
+    return _interval_text(estimate, text)
 
 
 def has_rare_classes(report: TestReport) -> bool:
@@ -128,7 +133,9 @@ def _ranking(report: ClassReport) -> list[str]:
             f"Ranks a row with {second!r} above one with {first!r} in {percent_with_interval(report.auc)} of such pairs (AUC)."
         )
     if report.log_loss is not None:
-        lines.append(f"Log loss {_interval_text(report.log_loss, '{:.3f}'.format)}.")
+        losses = -np.log(np.maximum([answer.shares for answer in report.table], 1e-9))  # of every answer, for every class
+        leaves_all = report.log_loss.low <= losses.min() and report.log_loss.high >= losses.max()
+        lines.append(f"Log loss {'unknown' if leaves_all else _interval_text(report.log_loss, '{:.3f}'.format)}.")
     if report.calibration:
         is_covered = [band.observed.low <= band.predicted <= band.observed.high for band in report.calibration]
         lines.append(
@@ -140,17 +147,6 @@ def _ranking(report: ClassReport) -> list[str]:
 def percent_with_interval(estimate: Estimate) -> str:
     """As in "84.1% (83.0% to 85.1%)"; no number where every share is possible."""
     return "an unknown share (0% to 100%)" if _is_any_share(estimate) else _interval_text(estimate, "{:.1%}".format)
-
-
-def _says_nothing(report: TestReport, name: str) -> bool:
-    """Whether the interval of a measure leaves everything possible: too much noise for too few rows."""
-    estimate = report.estimates[name]
-    if estimate is None or name == "log_loss":
-        return False
-    if isinstance(report, NumberReport):
-        least, most = (LEAST_R2, 1.0) if name == "r2" else (0.0, report.largest_error * _ALL)
-        return estimate.low <= least and estimate.high >= most
-    return _is_any_share(estimate)
 
 
 def _is_any_share(share: Estimate) -> bool:
