@@ -133,7 +133,7 @@ def _ranking(report: ClassReport) -> list[str]:
             f"Ranks a row with {second!r} above one with {first!r} in {percent_with_interval(report.auc)} of such pairs (AUC)."
         )
     if report.log_loss is not None:
-        losses = -np.log(np.maximum([answer.shares for answer in report.table], 1e-9))  # of every answer, for every class
+        losses = -np.log(np.maximum([answer.shares or () for answer in report.table], 1e-9))  # of answers, per class
         leaves_all = report.log_loss.low <= losses.min() and report.log_loss.high >= losses.max()
         lines.append(f"Log loss {'unknown' if leaves_all else _interval_text(report.log_loss, '{:.3f}'.format)}.")
     if report.calibration:
