@@ -86,8 +86,10 @@ def test_a_cap_is_raised_only_with_a_reason_and_a_name_that_stay_in_its_history(
 
 def test_rows_with_mostly_the_same_columns_are_recognised(register):
     register.assign("f2", "patients", columns=("age", "ward", "stays"))
-    assert [found.name for found in register.alike(("age", "ward", "stays", "doctor"))] == ["patients"]
-    assert register.alike(("age", "height", "weight")) == ()
+    for columns in (("age", "ward", "stays", "doctor"), ("age", "ward")):
+        assert [found.name for found in register.alike(columns)] == ["patients"]
+    for columns in (("age", "height", "weight"), ("age",), ("age", "ward", *"abcde")):  # few of one side, or of the other
+        assert register.alike(columns) == ()
 
 
 FORGETTING = {

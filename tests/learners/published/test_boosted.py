@@ -44,6 +44,15 @@ def test_a_row_above_the_limit_leaves_the_tree_when_filtered():
 NAME = "s-gbdt-published"
 
 
+@pytest.mark.parametrize(("learner", "alone"), [("dpboost", {"trees": 1}), (NAME, {"rounds": 1})])
+def test_a_tree_alone_steps_as_far_as_the_learning_rate_says(learner, alone) -> None:
+    asked = {"epsilon": 3.0, "max_depth": 2, "seed": 3} | alone
+    half, whole = (dpviz.fit(learner, classes(300), learning_rate=rate, **asked).model for rate in (0.5, 1.0))
+    assert half.splits == whole.splits
+    assert np.abs(whole.values).max() > 0
+    np.testing.assert_allclose(2 * half.values, whole.values)
+
+
 def recipe(**given) -> Recipe:
     usual = {"rounds": 4, "noise_multiplier": 2.0, "learning_rate": 0.5, "clip": 0.3, "sampling": 1.0, "support_share": 0.1}
     return Recipe(**(usual | {"spread": 0.1, "least_support": 5.0, "bounded": True} | given))
