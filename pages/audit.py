@@ -14,7 +14,7 @@ from dpviz.app.tree_view import show_tree
 from dpviz.app.widgets import download, linked, on_demand, rows_table, show_chart
 from dpviz.charts import as_python
 from dpviz.charts import audit as charts
-from dpviz.charts.wording import PERSONS, counted
+from dpviz.charts.wording import PERSONS, count_text
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.evidence import AuditResult, BoundLearner
 from dpviz.evaluation.audit.verdicts import script_of
@@ -132,7 +132,7 @@ def evidence(search: Search, known: AuditFacts) -> None:
             asked = number_text(search.epsilon)
             st.caption(f":material/history: Stale for ε = {asked}: what is shown is from another ε. Search again.")
         source = "Searched now" if search.subject in known.now else "From the stored run"
-        size = f"{result.n_sets:,} data sets, {counted(result.n_pairs, 'neighbouring pair')}"
+        size = f"{result.n_sets:,} data sets, {count_text(result.n_pairs, 'neighbouring pair')}"
         lines.append(escape_markdown(charts.pair_sentence(result)))
         lines.append(f"{source}, at ε = {number_text(result.epsilon)}. Found in: {escape_markdown(result.searched)} ({size}).")
     else:

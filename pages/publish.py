@@ -32,14 +32,14 @@ from dpviz.charts.publish.release import (
 )
 from dpviz.charts.publish.report import SignatureLine, kept_rows, not_promised
 from dpviz.charts.publish.test_result import accuracy_sentence, is_better_than_always, majority_comparison
-from dpviz.charts.wording import capital, counted
+from dpviz.charts.wording import capital, count_text
 from dpviz.errors import DpvizError, UnansweredRows
 from dpviz.io.csv_text import csv_text
 from dpviz.io.exports.contract import ExportInput
 from dpviz.io.results import result_from_json
 from dpviz.release.check import Place, findings
 from dpviz.release.export import COLUMNS, register_json, register_lines
-from dpviz.release.records import Balance, ReleaseRecord, State, n_uses, protected, visible_to_others
+from dpviz.release.records import Balance, ReleaseRecord, State, n_uses, protected_unit, visible_to_others
 from dpviz.release.register import Register
 from dpviz.release.release import Assumption, ReleaseTerms, Status, assumptions, preview_terms, require_source
 from dpviz.results.verdict import Unit, bare_text, odds_text, verdict
@@ -108,7 +108,7 @@ def release_view(book: Register) -> None:
     if (missing := unnoted()) is not None:
         error(missing, kept="Some explorations of these rows in this session are missing from the register.")
     if uses:
-        words = f"Explored, covered by no guarantee: {counted(n_uses(uses), 'look')}, {uses[0].status}. Keep it to yourself."
+        words = f"Explored, covered by no guarantee: {count_text(n_uses(uses), 'look')}, {uses[0].status}. Keep it to yourself."
         st.warning(f"{words} The register lists them.", icon=":material/visibility_lock:")
     name = None if balance is None else balance.data_set.name
     frame.next_page_button("publish")
@@ -128,7 +128,7 @@ def taken_as_public(schema: Schema, explored: int | None) -> None:
         if blocking:
             count = "1 assumption was" if len(blocking) == 1 else f"{len(blocking):,} assumptions were"
             values = len(schema.read_fields())  # the line on top counts these
-            in_all = f", {counted(values, 'value')} in all" if values > len(blocking) else ""
+            in_all = f", {count_text(values, 'value')} in all" if values > len(blocking) else ""
             words = f"**{count} read from the data{in_all}.** No ε covers that, so nothing is released yet."
             st.error(f"{words} **{escape_markdown(blocking[0].fix)}**", icon=":material/gpp_bad:")  # which is that of all
         else:
@@ -189,7 +189,7 @@ def ask_release(balance: Balance, terms: ReleaseTerms, asked: controls.TreeSetti
     except DpvizError as problem:
         error(problem, kept="Nothing was spent.")
         return
-    unit = protected(balance.data_set, loaded.data)
+    unit = protected_unit(balance.data_set, loaded.data)
     said = verdict(terms.claim, terms.loss, released=True, unit=unit, risk=terms.risk)
     left = bare_text(PrivacyLoss(max(0.0, balance.left.epsilon - terms.loss.epsilon)))
     words = f"**One tree by {asked.request.spec.title}, {escape_markdown(bare_text(terms.loss))}.**  \n"
@@ -292,7 +292,7 @@ def register_view(book: Register) -> None:
         with tabs[1]:
             rows_table(account.cap_rows(caps, data_set.protects), f"Every cap {name} has had.")
         if looks:
-            count = counted(n_uses(looks), "look")
+            count = count_text(n_uses(looks), "look")
             with st.expander(f"Explored, covered by no guarantee: {count}", icon=":material/visibility_lock:"):
                 rows_table(account.look_rows(looks), "What was looked at without releasing it.")
     finished = [record for record in reversed(book.releases()) if record.state is State.RELEASED]

@@ -32,7 +32,7 @@ from dpviz.charts.tree import text
 from dpviz.charts.tree.pair import Side, draw_pair
 from dpviz.charts.tree.paths import shape_in_words
 from dpviz.charts.tree.svg import NodeNotes, draw_tree
-from dpviz.charts.wording import counted
+from dpviz.charts.wording import count_text
 from dpviz.errors import DpvizError
 from dpviz.evaluation.resampling import Resamples
 from dpviz.learners import get_learner
@@ -113,7 +113,7 @@ def show_tree(trained: training.TrainedTree, now: Side, drawn: Resamples | None,
     asked, result = trained.asked.request, trained.result
     chosen, path = chosen_in(VIEW, now.tree)
     climbing, steps = (None, "") if pair is not None else training.current_path(asked, loaded, fold=fold)
-    size = counted(now.tree.n_leaves, "leaf", "leaves")
+    size = count_text(now.tree.n_leaves, "leaf", "leaves")
     title = f"{get_learner(result.learner).title}, depth {now.tree.depth}, {size}"
     wide, narrow = (
         draw_tree(now.tree, now.notes, narrow=narrow, selected=chosen, title=title).standalone()

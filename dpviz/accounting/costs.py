@@ -42,7 +42,7 @@ def cost_of(event: Event) -> Cost:
     """What an event costs."""
     match event:
         case Sequential(steps):
-            return composed(map(cost_of, steps))
+            return compose(map(cost_of, steps))
         case Parallel(steps):
             costs = frozenset(map(cost_of, steps)) - {FREE}
             return ParallelComposition(costs) if len(costs) > 1 else next(iter(costs), FREE)
@@ -56,7 +56,7 @@ def cost_of(event: Event) -> Cost:
     return replace(cost, sampling=1.0) if isinstance(cost, GaussianRounds) and cost.sampling > 1 else cost
 
 
-def composed(costs: Iterable[Cost]) -> Cost:
+def compose(costs: Iterable[Cost]) -> Cost:
     """All of these on the same rows."""
     times: Counter[Cost] = Counter()
     for cost in costs:

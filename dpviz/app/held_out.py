@@ -21,7 +21,7 @@ from dpviz.charts.tree.text import visible
 from dpviz.charts.wording import capital, percent
 from dpviz.evaluation.comparison import METRICS, metrics_for
 from dpviz.evaluation.metrics import confusion, metric_intervals, metrics, recalls, wilson
-from dpviz.evaluation.paths import references, scored
+from dpviz.evaluation.paths import leading_measure, references
 from dpviz.evaluation.resampling import Resamples
 from dpviz.learners import FitRequest
 from dpviz.models.base import Model
@@ -139,7 +139,7 @@ def _compared(drawn: Resamples, request: FitRequest, loaded: Loaded) -> tuple[tu
     if parts is None:
         return (), {}
     lines = references(*parts, max_depth=request.comparison_depth(parts[0].schema))
-    return tuple(scored(model, *parts) for model in drawn.models), lines
+    return tuple(leading_measure(model, *parts) for model in drawn.models), lines
 
 
 def measured_screen(found: HeldOut | None, schema: Schema, report: TestReport | None) -> None:

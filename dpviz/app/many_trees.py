@@ -13,7 +13,7 @@ from dpviz.app.tree_view import chosen_in, show_tree
 from dpviz.app.widgets import on_demand, once_of, show_chart, whole_number
 from dpviz.charts.tree.model import by_size, effect_chart, effect_rows, score_name
 from dpviz.charts.tree.svg import NodeNotes
-from dpviz.charts.wording import counted
+from dpviz.charts.wording import count_text
 from dpviz.models.base import Model
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.effects import effects
@@ -36,7 +36,7 @@ def many_trees_screen(model: Any) -> None:
     st.header("Tree by tree", anchor=False)
     number = whole_number(f"Tree, of {len(trees):,}", 1, len(trees), 1, key="member")
     tree = trees[number - 1].merged()
-    leaves = counted(tree.n_leaves, "leaf", "leaves")
+    leaves = count_text(tree.n_leaves, "leaf", "leaves")
     said = "Every tree has one vote."
     if isinstance(model, BoostedTrees):
         name = escape_markdown(score_name(model.schema, (number - 1) % model.n_scores))

@@ -14,7 +14,7 @@ from dpviz.app import frame
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
 from dpviz.charts.tree.text import visible
-from dpviz.charts.wording import counted
+from dpviz.charts.wording import count_text
 from dpviz.errors import DpvizError
 from dpviz.table.notes import Doubt, Interface, note_text
 from dpviz.table.raw import RawTable
@@ -111,7 +111,7 @@ def data_line(loaded: Loaded) -> None:
         st.markdown(f"**{escape_markdown(loaded.title)}** · {rows} · predicts {as_code(schema.target.name)}", width="content")
         read = len(loaded.schema.read_fields())
         if read:
-            st.badge(f"{counted(read, 'value')} read from data", color="orange", icon=":material/visibility:")
+            st.badge(f"{count_text(read, 'value')} read from data", color="orange", icon=":material/visibility:")
 
 
 def no_data_line(loaded: Loaded) -> None:

@@ -24,7 +24,7 @@ from dpviz.learners.request import doubts
 from dpviz.progress import Progress, Stop
 from dpviz.randomness import random_128_bits
 from dpviz.release.files import released_text
-from dpviz.release.records import Balance, DataSet, ReleaseRecord, State, protected
+from dpviz.release.records import Balance, DataSet, ReleaseRecord, State, protected_unit
 from dpviz.release.register import LONGEST_NAME, Register
 from dpviz.release.release import release
 from dpviz.results.verdict import DELTA, loss_text
@@ -145,7 +145,7 @@ def _assign(book: Register, name: str, loaded: Loaded, others: list[str]) -> Non
 
 
 def _ask_new(book: Register, loaded: Loaded, alike: list[str]) -> None:
-    unit_of_rows = protected(None, loaded.data)
+    unit_of_rows = protected_unit(None, loaded.data)
     with st.form("publish-declare", enter_to_submit=False, border=False):
         left, right = st.columns(2)
         sample = loaded.title if loaded.sample else ""

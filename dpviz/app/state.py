@@ -14,7 +14,7 @@ from dpviz.errors import DpvizError, SchemaError
 from dpviz.io.samples import Sample, load_sample, samples
 from dpviz.learners import get_learner, learners_for
 from dpviz.randomness import random_128_bits
-from dpviz.release.records import DataSet, protected
+from dpviz.release.records import DataSet, protected_unit
 from dpviz.release.register import Register
 from dpviz.results.verdict import Unit
 from dpviz.table.dataset import EncodedDataset
@@ -168,7 +168,7 @@ def hidden_seed(role: DataRole, key: str) -> int:
 
 def unit_in_use() -> Unit:
     """The unit of the table in use, also while a page shows rows simulated from its schema."""
-    return protected(_known(), loaded().data)
+    return protected_unit(_known(), loaded().data)
 
 
 def _known() -> DataSet | None:

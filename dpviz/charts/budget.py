@@ -17,7 +17,7 @@ from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.accounting.plan import BudgetPlan, HeldOutPart
 from dpviz.charts.chart import LEGEND_ABOVE, Chart, Figure, Rows, Style, band, chart, line, marker
 from dpviz.charts.theme import BLUE, CLEAR, MAUVE, NEUTRAL, ORANGE, PINK, TEAL, UNSOUND, lighter, text_on
-from dpviz.charts.wording import counted, percent
+from dpviz.charts.wording import count_text, percent
 from dpviz.evaluation.shares import GROWTHS, ShareMap, Shares
 from dpviz.results.result import FitResult
 from dpviz.results.verdict import ROW, Unit, bare_text
@@ -257,7 +257,7 @@ def map_chart(share_map: ShareMap, *, current: Shares | None) -> Chart:
     spread = max(LEAST_SPREAD, float(np.ptp(share_map.means)))
     parts, best, good = share_map.movable.parts, share_map.best, set(share_map.as_good)
     rule, n_tied = share_map.nearest(share_map.movable.automatic), len(good) - 1
-    tied = f"; {counted(n_tied, 'other point')} {'is' if n_tied == 1 else 'are'} statistically tied with it" if n_tied else ""
+    tied = f"; {count_text(n_tied, 'other point')} {'is' if n_tied == 1 else 'are'} statistically tied with it" if n_tied else ""
     behind = f"{share_map.means[rule]:.1%}, {100 * (share_map.means[best] - share_map.means[rule]):.1f} points less"
     automatic = f"The point nearest the automatic choice reaches {behind}."
     if rule == best:

@@ -20,7 +20,7 @@ import numpy as np
 
 from dpviz.charts.chart import LEGEND_ABOVE, NAMES, Chart, Figure, Rows, Style, band, chart, level_line, line, marker
 from dpviz.charts.theme import CLEAR, NEUTRAL, SERIES, translucent
-from dpviz.charts.wording import capital, counted, explained, minus
+from dpviz.charts.wording import capital, count_text, explained, minus
 from dpviz.evaluation.comparison import ERRORS, METRICS, Curve, Difference, Point, at_equal_risk
 from dpviz.learners import get_learner, learner_names
 from dpviz.learners.variants import parse_variant, place_of, variant_title
@@ -206,7 +206,7 @@ def compare_chart(
         level_line(figure, x=chosen - 50 if axis == "guesses" else chosen)
     if is_cut(curves, metric, banded):
         figure.update_yaxes(range=[R2_FLOOR, 1.02])
-    description = f"{METRICS[metric]} of {counted(len(curves), 'algorithm')}. {summary}"
+    description = f"{METRICS[metric]} of {count_text(len(curves), 'algorithm')}. {summary}"
     return Chart(figure, description, partial(curve_rows, curves, along=along, metric=metric, unit=unit))
 
 

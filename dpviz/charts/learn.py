@@ -9,7 +9,7 @@ import numpy as np
 from dpviz.charts.audit import is_beyond
 from dpviz.charts.chart import LEGEND_ABOVE, NAMES, Chart, Style, bars, chart, hatched_bar, level_line, line, marker, panels
 from dpviz.charts.theme import BLUE, NEUTRAL, ORANGE, SERIES
-from dpviz.charts.wording import PERSONS, chance, counted
+from dpviz.charts.wording import PERSONS, chance, count_text
 from dpviz.evaluation.audit.evidence import AuditResult
 from dpviz.evaluation.deployments import Deployment, Protects
 from dpviz.evaluation.lessons import Flip, Grown, NoisyChoice, NoisyCounts, PoisonedStump, guesses, guesses_by_tree
@@ -84,7 +84,7 @@ def poison_chart(stump: PoisonedStump, rows: Sequence[int]) -> Chart:
     figure.add_scatter(x=[rows[0], rows[-1]], y=[stump.majority] * 2, **level)
     summary = f"ε = {number_text(stump.epsilon)} ({PERSONS}): mean accuracy {chance(stump.accuracy)} without poison"
     if stump.protected:
-        certain_rows = f"{counted(stump.protected, 'row')} of {stump.n_train:,}"
+        certain_rows = f"{count_text(stump.protected, 'row')} of {stump.n_train:,}"
         summary += f"; certain to beat the larger class ({chance(stump.majority)}) up to {certain_rows}."
     else:
         summary += f"; nothing better than the larger class ({chance(stump.majority)}) is certain."
@@ -146,7 +146,7 @@ def counts_chart(noisy: NoisyCounts, counts: tuple[int, int]) -> Chart:
     figure.update_yaxes(title="times as likely", **times, row=2, col=1)
     figure.update_yaxes(title="probability", tickformat=".0%", row=1, col=1)
     figure.update_xaxes(title="noisy count that is published", row=2, col=1)
-    distance = "no person" if not noisy.distance else counted(noisy.distance, "person", "people")
+    distance = "no person" if not noisy.distance else count_text(noisy.distance, "person", "people")
     summary = (
         f"True counts {counts[0]} and {counts[1]}, tables {distance} apart, ε = {number_text(noisy.epsilon)} ({PERSONS}). "
         f"No noisy count is more than {number_text(noisy.largest)} times as likely under one table as under the other; the bound "

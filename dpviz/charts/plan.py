@@ -27,7 +27,7 @@ from dpviz.charts.chart import (
 )
 from dpviz.charts.theme import BLUE, GREEN, NEUTRAL, ORANGE, PINK, TEAL
 from dpviz.charts.tree.text import fitted, visible
-from dpviz.charts.wording import capital, counted, percent
+from dpviz.charts.wording import capital, count_text, percent
 from dpviz.evaluation.plan import FAIR, STAGES, TAIL, Along, Consequence, Consequences, Goal, GridPoint, SearchAnswer
 from dpviz.evaluation.simulate import RARELY, USUALLY, Expected
 from dpviz.learners import FitRequest
@@ -279,8 +279,8 @@ def _poison_sentence(item: Consequence, consequences: Consequences, threshold: f
         return f"No protection is shown: even without poison its mean accuracy is not shown to exceed {level}."
     share = rows / max(1, consequences.n_train)
     return (
-        f"{counted(rows, f'poisoned {unit}')} ({share:.2%} of {consequences.n_train:,}) cannot bring its mean accuracy down to "
-        f"{percent(round(threshold, 3))}. Added or removed {unit}s count one, changed {unit}s two."
+        f"{count_text(rows, f'poisoned {unit}')} ({share:.2%} of {consequences.n_train:,}) cannot bring its mean accuracy down "
+        f"to {percent(round(threshold, 3))}. Added or removed {unit}s count one, changed {unit}s two."
     )
 
 

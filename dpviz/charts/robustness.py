@@ -17,7 +17,7 @@ import numpy as np
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.charts.chart import LEGEND_BELOW, SILENT, Chart, Figure, Rows, Style, chart, level_line, limits, line, marker
 from dpviz.charts.theme import NEUTRAL, SERIES, VOTES, WHITE, translucent
-from dpviz.charts.wording import counted
+from dpviz.charts.wording import count_text
 from dpviz.evaluation.attacks import ATTACKS
 from dpviz.evaluation.poisoning import Certificate, PoisoningTable, VoteCertificate, curve_rows, most_rows
 from dpviz.learners import DEFAULT, get_learner
@@ -162,7 +162,7 @@ def _add(figure: Figure, item: CertifiedCurve, up_to: float, style: Style, thres
     withstood = table.protected_rows(threshold)
     has_ring = withstood is not None and item.share(withstood) <= up_to
     place = "" if has_ring else " (further right)"
-    up_to_rows = "" if withstood is None else f", up to {counted(withstood, table.unit)}{place}"
+    up_to_rows = "" if withstood is None else f", up to {count_text(withstood, table.unit)}{place}"
     sure = f"proved with {1 - table.beta:.0%} confidence: %{{customdata[2]:.1%}}, estimate %{{customdata[3]:.1%}}"
     hover = {
         "proved": f"{sure}<br>published: %{{customdata[4]:.1%}}" if has_published else sure,
@@ -257,7 +257,7 @@ def headline(curves: Sequence[CertifiedCurve], threshold: float | None) -> str:
 def _protects_text(item: CertifiedCurve, threshold: float | None) -> str:
     """As in "withstands up to 12 poisoned rows of 16,000 (0.07%)"."""
     rows = item.table.protected_rows(threshold) or 0
-    most = counted(rows, f"poisoned {item.table.unit}")
+    most = count_text(rows, f"poisoned {item.table.unit}")
     return f"withstands up to {most} of {item.table.n_train:,} ({100 * item.share(rows):.2g}%)"
 
 
@@ -350,6 +350,6 @@ def attacked_sentence(attacks: pd.DataFrame, unit: Unit = ROW) -> str:
     at = f"{bare_text(PrivacyLoss(float(worst.epsilon)))} ({unit.neighbours})"
     return (
         f"{get_learner(DEFAULT).title} is the weaker one here. At {at} with "
-        f'{counted(int(worst.poisoned_rows), "poisoned row")} under the attack "{ATTACKS[str(worst.attack)].title}" it keeps '
+        f'{count_text(int(worst.poisoned_rows), "poisoned row")} under the attack "{ATTACKS[str(worst.attack)].title}" it keeps '
         f"{worst.accuracy:.1%} accuracy, {rival} {worst.accuracy_other:.1%}; {sure}."
     )

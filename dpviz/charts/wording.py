@@ -7,7 +7,7 @@ Numbers have one form on screen and in files: "84.8%", "12,000 rows", "0.1 to 1"
 PERSONS = "add/remove one person"
 
 
-def counted(number: int, noun: str, plural: str = "") -> str:
+def count_text(number: int, noun: str, plural: str = "") -> str:
     """As in "1 row", "12,000 rows"."""
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 

@@ -36,7 +36,7 @@ def path_step(request: FitRequest, train: EncodedDataset, test: EncodedDataset, 
         what = "Fits that share their noise would give private rows away."
         raise DpvizError(what, remedy="Look at one tree at a time, or use simulated or public rows.")
     result = request.fit(train)
-    return PathStep(result, scored(result.model, train, test))
+    return PathStep(result, leading_measure(result.model, train, test))
 
 
 def has_rare_classes(train: EncodedDataset) -> bool:
@@ -44,7 +44,7 @@ def has_rare_classes(train: EncodedDataset) -> bool:
     return isinstance(train.schema.target, ClassTarget) and bool(train.class_counts().max() >= RARE * train.n_rows)
 
 
-def scored(model: Model, train: EncodedDataset, test: EncodedDataset) -> float:
+def leading_measure(model: Model, train: EncodedDataset, test: EncodedDataset) -> float:
     """What leads above a tree: accuracy, balanced accuracy where `has_rare_classes`, or R²."""
     if not has_rare_classes(train):
         return score(model, test)
@@ -61,4 +61,4 @@ def references(train: EncodedDataset, test: EncodedDataset, *, max_depth: int) -
         constant = float(np.mean(test.target == train.class_counts().argmax()))
     else:
         constant = r_squared(test.target, np.full(test.n_rows, train.target.mean() if train.n_rows else 0.0))
-    return {"ordinary tree": scored(ordinary.model, train, test), "constant": constant}
+    return {"ordinary tree": leading_measure(ordinary.model, train, test), "constant": constant}

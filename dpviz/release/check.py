@@ -161,7 +161,7 @@ class ComposedReleases:
         return PrivacyLoss(self.risk.epsilon_at(self.delta), self.delta)
 
 
-def composed(releases: Sequence[ReleaseRecord], rows: int = 1) -> ComposedReleases | None:
+def compose_releases(releases: Sequence[ReleaseRecord], rows: int = 1) -> ComposedReleases | None:
     """The total by what was run, for a unit with so many rows; None for fewer than two releases, with nothing to compose."""
     if len(releases) < 2:
         return None

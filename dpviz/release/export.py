@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from dpviz.release.check import composed
+from dpviz.release.check import compose_releases
 from dpviz.release.records import Balance, visible_to_others
 from dpviz.release.register import Register
 
@@ -61,7 +61,7 @@ def register_record(register: Register) -> dict[str, Any]:
 
 def _of_balance(register: Register, balance: Balance) -> dict[str, Any]:
     known = balance.data_set
-    total = composed(balance.releases, known.rows_per_unit)
+    total = compose_releases(balance.releases, known.rows_per_unit)
     caps = [
         {"at": it.at, "epsilon": it.epsilon_cap, "delta": it.delta_cap, "reason": it.reason, "made_by": it.made_by}
         for it in register.cap_changes(known.name)

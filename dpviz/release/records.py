@@ -3,7 +3,7 @@
 Releases of one data set use the same rows, so their costs add up (sequential composition, Dwork & Roth 2014, Theorem 3.16);
 those of disjoint rows do not. Every cap and every cost is that of one unit of privacy, such as a person, with all its rows.
 Epsilons and deltas add up under a cap: that holds however the next release is chosen. What the steps of all releases tell
-together is less (`dpviz.release.check.composed`); no cap counts it.
+together is less (`dpviz.release.check.compose_releases`); no cap counts it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -63,7 +63,7 @@ class DataSet:
         return Unit(self.rows_per_unit, self.unit)
 
 
-def protected(data_set: DataSet | None, rows: Rows) -> Unit:
+def protected_unit(data_set: DataSet | None, rows: Rows) -> Unit:
     """Whom rows protect: in the register's words, and bounded where the encoder kept no more rows of a person."""
     unit = Unit(rows.schema.rows_per_person, is_bounded=rows.rows_per_person is not None)
     return unit if data_set is None else replace(unit, name=data_set.unit)

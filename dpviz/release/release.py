@@ -22,7 +22,7 @@ from dpviz.learners.request import doubts, rows_of
 from dpviz.privacy.source import ExactNoise
 from dpviz.randomness import random_128_bits
 from dpviz.release.files import SUFFIX, require_new_file
-from dpviz.release.records import WARNED, ReleaseRecord, State, protected
+from dpviz.release.records import WARNED, ReleaseRecord, State, protected_unit
 from dpviz.release.register import Register
 from dpviz.results.document import AssumptionEntry, Booking, Recorded
 from dpviz.results.result import FitResult
@@ -229,7 +229,7 @@ def release(
         add_rows=add_rows,
     )
     tell(0.1)
-    result = replace(request.fit(data, ExactNoise()), unit=protected(known, data))
+    result = replace(request.fit(data, ExactNoise()), unit=protected_unit(known, data))
     _require_as_promised(result, terms)
     tell(0.9)
     register.keep_text(token, released_document(result, terms, register.reference_of(token)))

@@ -74,7 +74,8 @@ class Source(Protocol):
         """Of `WHOSE` batches: of each person the `most` rows with the least draws, kept as `KEPT` batches.
 
         These rows are numbered in their order, which they need not be kept in; `firsts` are numbers of the first of each person.
-        `together` makes such batches of those in which `row` is that number. Raises SchemaError where one look has two persons.
+        `concatenate_pieces` makes such batches of those in which `row` is that number. Raises SchemaError where one look has
+        two persons.
         """
 
     def close(self) -> None:
@@ -109,7 +110,7 @@ class ClusterRows(SourceRows):
     def _kept_of(self, encoding: Encoding) -> tuple[np.ndarray, int]:
         self._give_up()
         with _source_errors():
-            self._kept = self._source.map_batches(partial(encoded, encoding), WHOSE if encoding.person else KEPT)
+            self._kept = self._source.map_batches(partial(encode_part, encoding), WHOSE if encoding.person else KEPT)
             places, counts = self._numbers_of_parts(encoding)
             numbers = np.zeros(encoding.n_numbers, dtype=np.int64)
             numbers[places[places < len(numbers)]] = counts[places < len(numbers)]
@@ -127,7 +128,7 @@ class ClusterRows(SourceRows):
 
     def _sum_records(self, found: np.ndarray, add: Adding, parts: np.ndarray | None, *, of_rows: bool = False) -> np.ndarray:
         """`of_rows`: each has a part of its own, also where rows are a person's."""
-        count = partial(counted, self._encoding, add, (found.shape, found.dtype), parts, self._starts, of_rows)
+        count = partial(count_part, self._encoding, add, (found.shape, found.dtype), parts, self._starts, of_rows)
         try:
             with _source_errors():
                 cells = self._kept.sum_batches(count)
@@ -176,7 +177,7 @@ def _source_errors() -> AbstractContextManager[None]:
 # --- on executors
 
 
-def encoded(encoding: Encoding, part: int, batches: Batches) -> Batches:
+def encode_part(encoding: Encoding, part: int, batches: Batches) -> Batches:
     """The records of a part: of some rows together, or one by one where each is a person's."""
     numbers, row = np.zeros(encoding.n_numbers, dtype=np.int64), part * _WITHIN
     for batch in batches:
@@ -212,14 +213,14 @@ def _numbers_of_part(encoding: Encoding, part: int, batches: Batches) -> Batches
     yield cells_of([encoding.n_numbers + part], [size // encoding.dtype.itemsize])
 
 
-def together(part: int, batches: Batches) -> Batches:
+def concatenate_pieces(part: int, batches: Batches) -> Batches:
     """The records of `WHOSE` batches in few pieces, with `row` as the number of each one's first."""
     for batch in batches:
         firsts = batch.column("row").to_numpy().astype(np.int64).tobytes()
         yield pa.RecordBatch.from_pylist([{"records": b"".join(batch.column("records").to_pylist()), "firsts": firsts}], KEPT)
 
 
-def counted(
+def count_part(
     encoding: Encoding,
     add: Adding,
     about: tuple[tuple[int, ...], np.dtype],

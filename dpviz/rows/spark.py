@@ -24,7 +24,7 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.window import Window
 
 from dpviz.rows.address import Address
-from dpviz.rows.cluster import CELLS, KEPT, WHOSE, Batches, ClusterRows, PartFunction, cells_of, starts_of, together
+from dpviz.rows.cluster import CELLS, KEPT, WHOSE, Batches, ClusterRows, PartFunction, cells_of, concatenate_pieces, starts_of
 from dpviz.rows.databases import Database, checked_columns
 from dpviz.table.encode import several_spellings
 from dpviz.table.schema import Schema
@@ -117,7 +117,7 @@ class SparkSource:
             starts = starts_of(*(column.to_numpy() for column in sizes.columns))
             first = functions.min("row").over(Window.partitionBy("person"))
             numbered = ordered._map_rows(partial(_number_rows, starts), WHOSE).withColumn("row", first)
-            return SparkSource(numbered).map_batches(together, KEPT)
+            return SparkSource(numbered).map_batches(concatenate_pieces, KEPT)
         finally:
             ordered.close()
 

@@ -1,5 +1,5 @@
 from dpviz.charts.data import column_chart, overview
-from dpviz.charts.wording import capital, chance, counted, explained, percent
+from dpviz.charts.wording import capital, chance, count_text, explained, percent
 from dpviz.evaluation.columns import ColumnLook
 from tests.support.golden_charts import assert_golden
 
@@ -9,7 +9,7 @@ def test_numbers_have_one_form_and_percents_never_say_never_or_always_wrongly():
     assert {share: chance(share) for share in said} == said
     assert [percent(share) for share in (0.9, 0.125, 1)] == ["90%", "12.5%", "100%"]
     assert [explained(r2) for r2 in (0.3621, -0.0124, -0.0001, -9.4)] == ["0.362", "−0.012", "0.000", "−9"]
-    assert [counted(number, "row") for number in (0, 1, 12_000)] == ["0 rows", "1 row", "12,000 rows"]
+    assert [count_text(number, "row") for number in (0, 1, 12_000)] == ["0 rows", "1 row", "12,000 rows"]
     assert [capital(text) for text in ("", "at ε = 1", "ε = 1")] == ["", "At ε = 1", "ε = 1"]
 
 

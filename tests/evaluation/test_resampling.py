@@ -8,7 +8,7 @@ import pytest
 
 import dpviz
 from dpviz.errors import DpvizError, ParameterError, UnknownName
-from dpviz.evaluation.paths import EPSILONS, path_step, references, scored
+from dpviz.evaluation.paths import EPSILONS, leading_measure, path_step, references
 from dpviz.evaluation.resampling import Resamples, resample
 from dpviz.io.samples import load_sample
 from dpviz.learners import FitRequest
@@ -135,7 +135,7 @@ def test_draws_share_their_noise_from_step_to_step(sample, draws, depth):
     """A difference of two epsilons varies less within a draw than between draws: .22 to .44 points of accuracy on loans."""
     train, test = encode(*load_sample(sample)).split(0.2, seed=0) if sample else (TRAIN, TEST)
     low, high = (
-        np.array([scored(model, train, test) for model in resample(request, train, draws=draws, seed=0).models])
+        np.array([leading_measure(model, train, test) for model in resample(request, train, draws=draws, seed=0).models])
         for request in (asked(epsilon=epsilon, max_depth=depth, depth=depth) for epsilon in (0.8, 1.0))
     )
     assert 0.25 < np.std(high - low) / np.hypot(np.std(high), np.std(low)) < (0.65 if sample else 0.75)

@@ -12,7 +12,7 @@ import pytest
 from scipy.special import ndtr
 
 from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.release.check import composed
+from dpviz.release.check import compose_releases
 from dpviz.release.records import Balance, DataSet, ReleaseRecord, State, total
 from dpviz.table.role import DataRole
 from tests.support.release_rows import requested, small_rows
@@ -75,7 +75,7 @@ def test_the_total_of_random_histories_is_that_of_an_independent_computation(poo
     rng = np.random.default_rng(n_histories)
     for _ in range(n_histories):
         entries = [pool[k] for k in rng.integers(len(pool), size=rng.integers(2, 7))]
-        found = composed(entries)
+        found = compose_releases(entries)
         for loss in (0.0, float(rng.uniform(0.05, 1.0))):
             exact, ours = exact_delta(entries, loss), found.risk.delta(loss)
             assert exact - 1e-9 <= ours <= exact + 0.002
@@ -88,7 +88,7 @@ def test_the_total_of_random_histories_is_that_of_an_independent_computation(poo
 def test_ten_boosted_releases_tell_less_than_their_sum_and_give_nothing_back(pool):
     entries = [pool[4]] * 10
     assert total(entry.loss for entry in entries).epsilon == pytest.approx(1.0)
-    found = composed(entries)
+    found = compose_releases(entries)
     assert found.loss.delta == 1e-7
     assert 0.3 < found.loss.epsilon < 0.4
     assert found.risk.guesses() < 0.52 < total(entry.loss for entry in entries).guesses_right
@@ -100,20 +100,20 @@ def test_ten_boosted_releases_tell_less_than_their_sum_and_give_nothing_back(poo
 
 def test_a_release_without_its_file_or_with_another_counts_as_any_algorithm(pool, tmp_path):
     known, gone = [pool[5], pool[5]], [pool[5], replace(pool[5], file=str(tmp_path / "gone.json"))]
-    assert composed(known).n_unread == 0
-    assert composed(gone).n_unread == 1
-    assert composed(gone).risk.guesses() > composed(known).risk.guesses() + 0.01
+    assert compose_releases(known).n_unread == 0
+    assert compose_releases(gone).n_unread == 1
+    assert compose_releases(gone).risk.guesses() > compose_releases(known).risk.guesses() + 0.01
     other = [pool[5], replace(pool[5], file=pool[4].file)]  # that of a smaller release: not the file that was released
-    assert composed(other).risk.guesses() == composed(gone).risk.guesses()
+    assert compose_releases(other).risk.guesses() == compose_releases(gone).risk.guesses()
     dearer = [pool[5], replace(pool[5], loss=PrivacyLoss(0.1, 1e-7))]  # its steps cost more than was booked
-    assert composed(dearer).n_unread == 1
+    assert compose_releases(dearer).n_unread == 1
     interrupted = [pool[5], replace(pool[5], state=State.STARTED, file="", sha256="")]
-    assert composed(interrupted).n_unread == 1
-    assert composed([pool[5]]) is None
+    assert compose_releases(interrupted).n_unread == 1
+    assert compose_releases([pool[5]]) is None
 
 
 def test_releases_without_their_files_cost_a_unit_of_many_rows_no_more_than_was_booked(pool):
     """What is booked is of all rows of a unit; a row has its part."""
     gone = [replace(pool[3], file="", sha256="")] * 2
     booked = total(one.loss for one in gone).epsilon
-    assert 0.9 * booked < composed(gone, 3).loss.epsilon <= booked * (1 + 1e-9)
+    assert 0.9 * booked < compose_releases(gone, 3).loss.epsilon <= booked * (1 + 1e-9)

@@ -15,7 +15,7 @@ from dpviz.accounting.guarantee import PrivacyLoss, for_unit
 from dpviz.errors import RefusedRelease, RegisterError
 from dpviz.io.results import load_result
 from dpviz.release import register as store
-from dpviz.release.check import Place, composed, findings, match_file, reference_in, resume
+from dpviz.release.check import Place, compose_releases, findings, match_file, reference_in, resume
 from dpviz.release.files import key_path, make_key, read_key
 from dpviz.release.register import Register
 from tests.support.register_files import CAPS_5, LOOK_5, LOSSES_5, changed, of_version
@@ -375,7 +375,7 @@ def test_a_release_books_and_prints_the_patients_epsilon(tmp_path):
     document = json.loads(Path(records[0].file).read_text())
     assert document["promised"] == {"epsilon": 0.75, "delta": 0.0}
     assert document["learner"]["settings"]["rows_per_person"] == ROWS
-    together = composed(register.releases(), ROWS)
+    together = compose_releases(register.releases(), ROWS)
     assert together.n_unread == 0
     assert 0.75 < together.loss.epsilon <= 1.5
     with pytest.raises(RefusedRelease) as problem:

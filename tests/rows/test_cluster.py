@@ -14,7 +14,7 @@ import dpviz
 from dpviz.errors import TableError, UnsupportedError
 from dpviz.models.packed_forest import values_of
 from dpviz.privacy.source import Simulation
-from dpviz.rows.cluster import CELLS, KEPT, WHOSE, ClusterRows, PartFunction, together
+from dpviz.rows.cluster import CELLS, KEPT, WHOSE, ClusterRows, PartFunction, concatenate_pieces
 from dpviz.training.forests import draw_trees
 from tests.support.nasty_cells import SCHEMA, shuffled
 from tests.support.paths import ROOT, SEED
@@ -58,7 +58,9 @@ class Parts:
         _, firsts = np.unique(codes, return_index=True)
         at = chosen.schema.get_field_index("row")
         numbered = chosen.set_column(at, "row", pa.array(firsts[codes], pa.int64())).cast(WHOSE)
-        return self._made([[batch for whole in together(0, iter(numbered.to_batches(100))) for batch in [whole]]], KEPT.names)
+        return self._made(
+            [[batch for whole in concatenate_pieces(0, iter(numbered.to_batches(100))) for batch in [whole]]], KEPT.names
+        )
 
     def close(self) -> None:
         Parts.kept -= bool(self.parts) and self.names in (tuple(KEPT.names), tuple(WHOSE.names))

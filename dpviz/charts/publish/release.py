@@ -10,10 +10,10 @@ from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.accounting.risk import Risk
 from dpviz.charts.chart import LEGEND_ABOVE, Chart, Rows, chart, hatched_bar, level_line, line
 from dpviz.charts.theme import ASKED, INTERRUPTED, LIGHT, OVER_CAP, RELEASED
-from dpviz.charts.wording import capital, counted
+from dpviz.charts.wording import capital, count_text
 from dpviz.io.results import result_from_json, with_our_verdict
 from dpviz.learners import get_learner, registry
-from dpviz.release.check import Match, Place, composed, match_file
+from dpviz.release.check import Match, Place, compose_releases, match_file
 from dpviz.release.records import Balance, CapChange, State, UncoveredUse, total
 from dpviz.release.register import Register
 from dpviz.results.document import UNRECORDED
@@ -65,19 +65,19 @@ def spent_sentence(balance: Balance) -> str:
     if not count:
         return f"Nothing was released yet: all of {bare_text(PrivacyLoss(cap))} is left."
     warning = " It is above the cap." if spent.epsilon > cap else ""
-    total = f"Permanently spent by {counted(count, 'release')}: {bare_text(spent)}"
+    total = f"Permanently spent by {count_text(count, 'release')}: {bare_text(spent)}"
     return f"{total}. Left: ε = {number_text(balance.left.epsilon)} of {number_text(cap)}.{warning}"
 
 
 def composed_sentence(balance: Balance) -> str:
     """What all releases tell by what was run, and when that account holds; empty for fewer than two."""
     unit = balance.data_set.protects
-    composition = composed(balance.releases, unit.rows)
+    composition = compose_releases(balance.releases, unit.rows)
     if composition is None:
         return ""
     loss = f"{loss_text(composition.loss, unit)}. " if composition.loss.is_finite else ""
     files_gone = (
-        f" Files of {counted(composition.n_unread, 'release')} are gone; they count as any algorithm."
+        f" Files of {count_text(composition.n_unread, 'release')} are gone; they count as any algorithm."
         if composition.n_unread
         else ""
     )
@@ -235,7 +235,9 @@ def sentences(file: CheckedFile) -> list[tuple[str, str]]:
     """(name, sentence), the most important first."""
     guaranteed, costs = cost_sentences(file)
     ledger = file.result.ledger
-    steps = f"{capital(counted(len(ledger.rows()), 'step'))}, added up again: {loss_text(file.result.spent, file.result.unit)}."
+    steps = (
+        f"{capital(count_text(len(ledger.rows()), 'step'))}, added up again: {loss_text(file.result.spent, file.result.unit)}."
+    )
     rows = [("Register", place_sentence(file)), ("Guarantee", guaranteed), ("Costs", costs), ("Steps", steps)]
     return rows if file.balance is None else [*rows, ("In all", spent_sentence(file.balance))]
 

@@ -26,7 +26,7 @@ from dpviz.charts.publish.test_result import (
 from dpviz.charts.tree.layout import layout_within
 from dpviz.charts.tree.svg import draw_tree
 from dpviz.charts.tree.text import visible
-from dpviz.charts.wording import counted
+from dpviz.charts.wording import count_text
 from dpviz.io.exports.contract import ExportInput
 from dpviz.io.results import entry_text, test_result_of
 from dpviz.learners import registry
@@ -173,7 +173,10 @@ def _model(source: ExportInput) -> Iterator[str]:
     draw = partial(draw_tree, tree, title=title)
     layout = layout_within(tree, PAPER_WIDTH, PAPER_HEIGHT)
     n_levels, paper = max(len(placed.path) for placed in layout.nodes), draw(layout=layout).at_measured_width().standalone()
-    large, left_out = tree.n_leaves > MOST_DRAWN, f" Only the first {counted(n_levels, 'level')} of {tree.depth} are drawn here."
+    large, left_out = (
+        tree.n_leaves > MOST_DRAWN,
+        f" Only the first {count_text(n_levels, 'level')} of {tree.depth} are drawn here.",
+    )
     if not large:
         screens = "".join(draw(narrow=narrow).at_measured_width().standalone() for narrow in (False, True))
         yield f"<figure class=screen>{screens}{_caption()}</figure>"

@@ -7,7 +7,7 @@ from xml.sax.saxutils import escape, quoteattr
 from dpviz.charts.tree.layout import NARROW_WIDTH, aligned, outline
 from dpviz.charts.tree.svg import NodeNotes, TreeDrawing, draw_tree, tree_css
 from dpviz.charts.tree.text import visible
-from dpviz.charts.wording import counted
+from dpviz.charts.wording import count_text
 from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, Tree, format_value
 
 #: Width of each tree where they stand side by side, the space between them, and the height of the line above each.
@@ -88,4 +88,6 @@ def pair_sentence(pinned: Side, now: Side) -> str:
     n_same, changed = question_notes.count(""), question_notes.count("changed")
     kinds = {"as in the pinned tree": n_same, "changed": changed, "different": len(question_notes) - n_same - changed}
     counts = ", ".join(f"{count} {words}" for words, count in kinds.items() if count)
-    return f"Of {counted(len(question_notes), 'question')} now: {counts}." if question_notes else "The tree now asks no question."
+    return (
+        f"Of {count_text(len(question_notes), 'question')} now: {counts}." if question_notes else "The tree now asks no question."
+    )
