@@ -21,7 +21,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -104,7 +104,8 @@ def audit_outputs(
     Raises
     ------
     DpvizError
-        Fewer than two outputs on a table, a file that cannot be read, or outputs that show different things.
+        Fewer than two outputs on a table, a file that cannot be read, or outputs that show different things. ParameterError for a
+        DataFrame or a mapping in the place of the sequence, and for outputs that are nothing that can be compared.
     """
     if not is_number(delta) or not 0 <= delta < 1:
         raise ParameterError("audit_outputs", "delta", delta, "a number of at least 0 and below 1")
@@ -112,7 +113,7 @@ def audit_outputs(
     if claimed is not None:
         claimed = validate_number("audit_outputs", "claimed", claimed, least=0, allowed="a number of at least 0, or None")
     delta = float(delta)
-    tables = [[dict(one) if isinstance(one, Mapping) else {"": one} for one in _outputs(given)] for given in (first, second)]
+    tables = [[_by_name(one) for one in _outputs(given)] for given in (first, second)]
     n = min(map(len, tables))
     if n < 2:
         raise DpvizError("There are fewer than two outputs on a table.", remedy="Give one output per independent run.")
@@ -130,31 +131,46 @@ def audit_outputs(
     return OutputBound(bound, delta, 1 - beta, largest, event, (hits[0], hits[1]), n_tested, claimed)
 
 
-def _outputs(given: Outputs) -> Sequence[Any]:
-    if not isinstance(given, (str, Path)):
-        return given
-    try:
-        lines = Path(given).read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError):
-        raise DpvizError(
-            "The outputs cannot be read.", where=place(given), remedy="Give a text file, one output per line."
-        ) from None
-    return [_parse_line(line) for line in lines]
+def _outputs(given: Outputs) -> Iterable[Any]:
+    if isinstance(given, (str, Path)):
+        try:
+            lines = Path(given).read_text(encoding="utf-8").splitlines()
+        except (OSError, ValueError):
+            raise DpvizError(
+                "The outputs cannot be read.", where=place(given), remedy="Give a text file, one output per line."
+            ) from None
+        return map(_parse_line, lines)
+    if isinstance(given, (Mapping, bytes)) or hasattr(given, "columns") or not isinstance(given, Iterable):
+        # what a table lists is the names of its columns
+        allowed = "a sequence with one output per run, such as the records of a table, or a path"
+        raise ParameterError("audit_outputs", "outputs", type(given).__name__, allowed)
+    return given
 
 
-def _parse_line(line: str) -> Output:
-    """A line as JSON; an object shows what it holds by name, everything else in it is a text again."""
+def _parse_line(line: str) -> Any:
     try:
-        value = json.loads(line)
+        return json.loads(line)
     except ValueError:
         return line
-    if isinstance(value, dict):
-        return {name: _hashable(item) for name, item in value.items()}
-    return _hashable(value)
+
+
+def _by_name(output: Any) -> dict[Any, Hashable]:
+    """What a run shows, by name; lists and what else is no key of a dict as texts."""
+    items = output.items() if isinstance(output, Mapping) else [("", output)]
+    return {name: _hashable(value) for name, value in items}
 
 
 def _hashable(value: Any) -> Hashable:
-    return json.dumps(value, sort_keys=True) if isinstance(value, (dict, list)) else value
+    value = value.tolist() if isinstance(value, np.ndarray) else value
+    try:
+        hash(value)
+    except TypeError:
+        try:
+            return json.dumps(value, sort_keys=True)
+        except (TypeError, ValueError):
+            allowed = "numbers, texts, or lists and mappings of them"
+            raise ParameterError("audit_outputs", "outputs", type(value).__name__, allowed) from None
+    return value  # type: ignore[no-any-return]
 
 
 def _discretise(first: list[Shown], second: list[Shown], half: int) -> None:

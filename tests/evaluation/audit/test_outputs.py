@@ -4,6 +4,7 @@ import json
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -108,6 +109,18 @@ def test_the_most_telling_of_several_things_is_chosen_and_what_cannot_be_audited
     for wrong in ({"delta": 1.0}, {"beta": 0.0}, {"claimed": -1.0}):
         with pytest.raises(ParameterError):
             audit_outputs([1, 2], [1, 2], **wrong)
+
+
+def test_lists_and_arrays_are_outputs_and_a_table_in_the_place_of_its_records_is_refused():
+    told, other = responses(1.0, 2000, 3)
+    bound = audit_outputs(told, other).bound
+    for made in (lambda one: [one, [0]], lambda one: np.array([one, 0]), lambda one: {"": [one]}, lambda one: ([one],)):
+        assert audit_outputs(list(map(made, told)), list(map(made, other))).bound == bound
+    tables = [pd.DataFrame({"a": side, "b": side}) for side in (told, other)]
+    assert audit_outputs(*(table.to_dict("records") for table in tables)).bound == bound
+    for wrong in (tables[0], {"a": 1, "b": 2}, b"ab", 5, None, [object, {1, 2}]):
+        with pytest.raises(ParameterError, match="outputs"):
+            audit_outputs(wrong, wrong)
 
 
 def test_what_is_no_number_is_an_outcome_of_its_own():
