@@ -160,6 +160,11 @@ def test_seeds_depend_on_what_a_fit_is_alone_and_early_batches_cover_the_whole_g
     assert sorted(key for b in left for key in b.row_keys()) == sorted(key for b in grid.batches() for key in b.row_keys())
 
 
+def test_a_split_that_is_kept_is_that_of_these_folds_this_seed_this_fold_and_so_many_rows(data):
+    asked = [(3, 0, 1, 100), (4, 0, 1, 100), (3, 1, 1, 100), (3, 0, 2, 100), (3, 0, 1, 90)]
+    assert len({sweeping._split(data, *one)[0].fingerprint for one in asked}) == len(asked)
+
+
 def test_fewer_rows_are_a_part_of_more_rows_and_one_fold_holds_out_one_row_in_five(data):
     parts = [sweeping._split(data, 3, 0, 1, n)[0] for n in (40, 100, None)]
     assert [(part.n_rows, part.schema.n_public) for part in parts] == [(n, n) for n in (40, 100, 200)]

@@ -90,6 +90,9 @@ def test_rows_with_mostly_the_same_columns_are_recognised(register):
         assert [found.name for found in register.alike(columns)] == ["patients"]
     for columns in (("age", "height", "weight"), ("age",), ("age", "ward", *"abcde")):  # few of one side, or of the other
         assert register.alike(columns) == ()
+    register.declare("visits", epsilon_cap=1)
+    register.assign("f3", "visits", columns=("age", "ward", "stays", "doctor"))
+    assert [found.name for found in register.alike(("age", "ward", "stays", "doctor"))] == ["visits", "patients"]
 
 
 FORGETTING = {

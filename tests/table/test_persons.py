@@ -228,15 +228,6 @@ def test_without_such_a_column_the_number_of_rows_is_the_owners_word():
     assert data.fingerprint != dpviz.encode(ROWS, SCHEMA).fingerprint
 
 
-def test_what_is_kept_of_rows_is_kept_apart_by_whose_they_are():
-    """Parts are drawn by person: the same rows of other persons are another question."""
-    data = dpviz.encode(ROWS, WHOSE, rows_per_person=2)
-    assert data.persons is not None
-    others = (replace(data, persons=data.persons[::-1].copy()), replace(data, persons=None))
-    assert len({data.key, *(other.key for other in others)}) == 3
-    assert replace(data, persons=data.persons.copy()).key == data.key
-
-
 # --- several spellings of a person
 
 ALIKE = [
