@@ -39,7 +39,8 @@ COPIED += ["pyproject.toml", "app.py", "requirements.txt", "README.md"]
 HEAVY = ["numpy", "scipy.optimize", "scipy.stats", "hypothesis.strategies", "pytest", "msgspec", "joblib"]
 HEAVY += ["dp_accounting.pld", "dp_accounting.rdp", "opendp.prelude"]
 OPTIONS = ("-x", "-q", "-p", "no:cacheprovider", "-p", "_hypothesis_pytestplugin", "--hypothesis-profile", "fast")
-QUICK, LONG = ("-m", "not browser and not verify and not slow"), ("-m", "not browser and (verify or slow)")
+QUICK, SLOW = ("-m", "not browser and not verify and not slow"), ("-m", "not browser and not verify and slow")
+LONG = ("-m", "not browser and verify")
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 PASSED, FAILED, NONE_CHOSEN = 0, 1, 5
 PATIENCE = 400.0  # seconds
@@ -67,11 +68,12 @@ class Mutant(NamedTuple):
         return made
 
     def stages(self) -> list[list[str]]:
-        """What pytest is asked: quick tests of files called like the changed one, all quick ones, and those that take longer."""
+        """What pytest is asked: quick tests, slow ones and those of `make verify`; first of files called like the changed one."""
         place = ROOT / "tests" / self.tests
         alike = [path.relative_to(ROOT).as_posix() for path in sorted(place.rglob(f"test_*{Path(self.file).stem}*.py"))]
         everything = f"tests/{self.tests}"
-        return [[*QUICK, *alike], [*QUICK, everything], [*LONG, everything]][not alike :]
+        nearest = [[*lane, *alike] for lane in (QUICK, SLOW) if alike]
+        return [*nearest, *([*lane, everything] for lane in (QUICK, SLOW, LONG))]
 
 
 def table() -> list[Mutant]:
