@@ -185,7 +185,6 @@ def test_attacks_show_most_of_what_is_proved_and_no_more(learner, epsilon, draws
         assert found.unconditional == found.any_noise <= found.composed
 
 
-@pytest.mark.slow
 def test_noise_that_does_not_keep_its_law_is_found_out_though_no_tail_of_it_is_seen(monkeypatch):
     """Half of the noise is drawn; the law, the ledger and the claim know nothing of it. Of Gaussian noise a third."""
 

@@ -111,7 +111,6 @@ AGAIN = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [1.0, *(pytest.param(at, marks=pytest.mark.verify) for at in (0.1, 3.0))])
 @pytest.mark.parametrize(
     ("learner", "params", "numbers"), AGAIN, ids=["majority", "privatree-corrected", "pf-tree", "diffprivlib-tree", "privatree"]

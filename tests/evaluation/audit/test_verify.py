@@ -132,7 +132,6 @@ def test_no_privacy_is_no_claim_what_reads_nothing_loses_nothing_and_a_claim_bel
 # --- bugs planted
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("broken", "place", "least", "most"),
     [
