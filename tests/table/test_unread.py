@@ -152,7 +152,7 @@ def test_the_command_line_and_the_page_say_it_in_the_same_words_also_of_rows_in_
 @pytest.mark.parametrize("size", [40, 150, 1 << 20])
 def test_rows_in_pieces_are_said_by_their_records_whatever_became_of_those_before(tmp_path, monkeypatch, size):
     """Also of records that are no rows, and of rows that are dropped, in pieces before."""
-    monkeypatch.setattr("dpviz.rows.text._AT_ONCE", size)
+    monkeypatch.setattr("dpviz.rows.text._CHUNK_SIZE", size)
     path, (header, *lines) = tmp_path / "rows.csv", TEXT.decode().splitlines()
     for record in (",".join(GOOD), "1,2", '"1', "", ",,,"):
         path.write_text("\n".join([header, *(text for line in lines for text in (record, line))]))
