@@ -20,7 +20,7 @@ from dpviz.io.options import ReadOptions
 from dpviz.io.tables.arrow import table_of_arrow
 from dpviz.io.tables.folder import FolderFile, files_in
 from dpviz.io.tables.read import PACKINGS, TEXTS, TYPED_ENDINGS, WORKBOOKS, has_header_line, read_table
-from dpviz.io.text import ENCODINGS
+from dpviz.io.text import ENCODINGS, UTF16
 from dpviz.progress import Progress, Stop, watched
 from dpviz.rows.address import is_address, parse_address
 from dpviz.rows.opening import read_columns
@@ -152,7 +152,8 @@ def _ask_reading(role: DataRole) -> dict[str, Any] | None:
     text = st.text_area("Column names, in order", key="names", placeholder="age\nward\noutcome", help="One per line.")
     marks, encodings = st.columns(2)
     delimiter = marks.selectbox("Cells are separated by", list(DELIMITERS), format_func=DELIMITERS.__getitem__, key="delimiter")
-    encoding = encodings.selectbox("Encoding", ENCODINGS, key="encoding", help="cp1252 is what Excel on Windows writes.")
+    known, which = (*ENCODINGS, *UTF16), "cp1252 is what Excel on Windows writes, utf-16-le its “Unicode text”."
+    encoding = encodings.selectbox("Encoding", known, key="encoding", help=which)
     names = [name.strip() for name in text.split("\n") if name.strip()]
     parts.why_disabled("" if names else "Give the column names first.")
     return {"names": names, "delimiter": delimiter, "encoding": encoding} if names else None

@@ -154,7 +154,7 @@ def _answers(model: Model, pieces: Iterable[tuple[RawTable, str, Any]], unanswer
         new = encode_new(table, model.schema)
         unanswered.add(new)
         console.note(*(note.after(n_records) for note in new.unread))
-        n_records += len(new.usable)
+        n_records += table.n_records
         if keys is None and key:
             keys = keys_of(table, key)
         found, why = answers_to(model, new, key, keys)

@@ -100,6 +100,8 @@ def _texts_of(keys: Any) -> list[Any]:
         digits = {"s": 0, "ms": 3, "us": 6, "ns": 9}[kind.unit]
         counts = (None if key is None else Decimal(key) for key in keys.cast(pa.int64()).to_pylist())
         return [None if key is None else format(key.scaleb(-digits, Context(prec=20)), "f") for key in counts]
+    if types.is_interval(kind):
+        return [None if key is None else "{}M{}d{}ns".format(*key) for key in keys.to_pylist()]
     if types.is_timestamp(kind) and (offset := utc_offset(kind.tz)):
         return [None if key is None else key + offset for key in local_moments(keys).cast(pa.string()).to_pylist()]
     if not (is_text(kind) or types.is_fixed_size_binary(kind)):
@@ -194,9 +196,11 @@ def _arrow(piece: Answers) -> Any:
 
     columns: list[Any] = []
     if piece.key:
-        is_list = isinstance(piece.keys, list)
-        has_numbers = is_list and any(isinstance(key, (int, float)) for key in piece.keys)
-        columns = [piece.keys if not is_list else pa.array(piece.keys, None if has_numbers else pa.string())]
+        if isinstance(piece.keys, list) or pa.types.is_interval(piece.keys.type):  # which Parquet does not have
+            has_numbers = any(isinstance(key, (int, float)) for key in piece.written)
+            columns = [pa.array(piece.written, None if has_numbers else pa.string())]
+        else:
+            columns = [piece.keys]
     if piece.labels:
         labels = pa.DictionaryArray.from_arrays(pa.array(piece.codes, mask=piece.codes < 0), pa.array(piece.labels))
         columns.append(labels.cast(pa.string()))

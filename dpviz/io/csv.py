@@ -59,8 +59,8 @@ csv.field_size_limit(max(csv.field_size_limit(), LONGEST_LINE))  # of Python: 13
 
 def read_lines(raw: bytes, options: ReadOptions) -> RawTable:
     """The table of a text; raises TableError. `by_record` lets a cell in quotes span lines."""
-    raw, notes = (raw, ()) if options.names is not None else plain_text(raw)
-    header = find_header(raw, options)
+    raw, encoding, notes = plain_text(raw, options.encoding, has_header=options.names is None)
+    header = find_header(raw, replace(options, encoding=encoding))
     n_lines = raw.count(b"\n", header.end)  # blank ones included
     require_rows(n_lines, options.max_rows, "lines")
     rows = _Rows(header, raw, options, n_lines + 1)

@@ -22,6 +22,8 @@ Source = str | Path | bytes | BinaryIO
 GZIP = b"\x1f\x8b"
 UTF8_MARK = b"\xef\xbb\xbf"
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+#: By their names, for a text whose first bytes belong to a row and are no mark.
+UTF16 = ("utf-16-le", "utf-16-be")
 #: What people take for a CSV file -> endings of its name, and a pattern of its first bytes behind a byte-order mark.
 _OTHER_KINDS: dict[str, tuple[str, bytes]] = {
     "an OpenDocument file": (".ods .odt", rb"PK\x03\x04.{26}mimetypeapplication/vnd\.oasis\.opendocument"),
@@ -89,12 +91,18 @@ def name_of(source: Source, name: str | None) -> str:
     return Path(path).name if isinstance(path, (str, Path)) else "table"
 
 
-def plain_text(raw: bytes) -> tuple[bytes, tuple[str, ...]]:
-    """(a text with a header as one whose lines end with a line feed, notes); raises TableError for another kind of file."""
-    notes = list[str]()
-    if raw.startswith(UTF16_MARKS):
-        raw = raw.decode("utf-16", "replace").encode("utf-8")
+def plain_text(raw: bytes, encoding: str | None, *, has_header: bool) -> tuple[bytes, str | None, tuple[str, ...]]:
+    """(a text whose lines end with a line feed, its encoding, notes); raises TableError for another kind of file.
+
+    Without a header the first bytes belong to a row: they decide nothing, and UTF-16 is what is declared so.
+    """
+    notes, name = list[str](), _encoding_name(encoding or "")
+    is_marked = has_header and raw.startswith(UTF16_MARKS)
+    if is_marked or name in UTF16:
+        raw, encoding = raw.decode("utf-16" if is_marked else name, "replace").encode("utf-8"), "utf-8"
         notes.append("Read as UTF-16.")
+    if not has_header:
+        return raw, encoding, tuple(notes)
     begin = raw[:_MOST_LOOKED_AT].removeprefix(UTF8_MARK)
     for kind, (_, pattern) in _OTHER_KINDS.items():
         if re.match(pattern, begin, re.DOTALL):
@@ -102,7 +110,7 @@ def plain_text(raw: bytes) -> tuple[bytes, tuple[str, ...]]:
     if _MAC_LINE.match(raw):
         raw = raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         notes.append("Lines end with carriage returns.")
-    return raw, tuple(notes)
+    return raw, encoding, tuple(notes)
 
 
 def lines_of(raw: bytes, start: int, encoding: str) -> Iterator[list[str]]:
@@ -135,14 +143,19 @@ def encoding_of(line: bytes, encoding: str | None) -> tuple[str, tuple[str, ...]
 
 def checked_encoding(encoding: str) -> str:
     """Its name; raises TableError for one in which a byte can change other rows."""
-    try:
-        known = codecs.lookup(encoding).name
-    except (LookupError, ValueError):
-        known = ""
+    known = _encoding_name(encoding)
     if known not in ENCODINGS:
         what = f"{encoding[:40]!r} is no encoding in which every row can be read by itself."
-        raise TableError("encoding", what, remedy=f"Choose one of {', '.join(ENCODINGS)}.")
+        raise TableError("encoding", what, remedy=f"Choose one of {', '.join((*ENCODINGS, *UTF16))}.")
     return known
+
+
+def _encoding_name(encoding: str) -> str:
+    """As Python calls it; empty where it does not know it."""
+    try:
+        return codecs.lookup(encoding).name
+    except (LookupError, ValueError):
+        return ""
 
 
 def read_bytes(source: Any, max_bytes: int) -> bytes:

@@ -217,7 +217,7 @@ class LocalRows(SourceRows):
                 for note in [one.after(n_records) for one in data.report.unread] if data.report else ():
                     which = encoding.wanted.index(note.column), note.words  # one column may have notes of several causes
                     unread[which] = unread[which].with_more(note) if which in unread else note
-                n_records += table.n_rows + len(table.left_out)
+                n_records += table.n_records
                 if data.persons is not None:  # whoever is met first has the smallest number
                     column = table.column(encoding.person)
                     texts = column.value_texts

@@ -29,11 +29,11 @@ def csv_batches(path: Path, options: ReadOptions) -> Batches:
     """A CSV file, also packed as .gz; raises TableError."""
     with _open(path) as (_, file):
         head = b"" if options.names is not None else _head(file)
-    raw, notes = plain_text(head)
+    raw, encoding, notes = plain_text(head, options.encoding, has_header=options.names is None)
     if notes:
         what = "UTF-16, and lines that end with carriage returns alone, are not read in pieces."
         raise TableError("encoding", what, remedy="Save the file as CSV in UTF-8, with line feeds.")
-    header = find_header(raw, options)
+    header = find_header(raw, replace(options, encoding=encoding))
     about = {"names": tuple(header.names), "delimiter": header.delimiter, "encoding": header.encoding}
 
     def table(piece: bytes) -> RawTable:

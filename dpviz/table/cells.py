@@ -5,7 +5,7 @@
 - a number is the shortest text that reads back as the same number, without an exponent, a whole one without a point: 80.2, 17;
   a number of 32 bits is the number that it holds: 0.10000000149011612;
 - a date is 2024-03-01, a moment 2024-03-01T14:30:00 by its own clock, without its time zone and in microseconds, and a moment at
-  midnight is its date; a duration is its seconds;
+  midnight is its date; a duration is its seconds, an interval of a database, too, unless it has months, which differ in length;
 - true and false are these words; what is empty, null or not a number is missing.
 
 **Numbers.** What a point or a comma in a text means follows from the text and from `Marks`, which the file's delimiter or the
@@ -95,6 +95,8 @@ def _text_of(value: Any) -> str:
     if isinstance(value, dt.timedelta):
         seconds = value.days * 86_400 + value.seconds
         return _seconds_text((seconds * 10**6 + value.microseconds) * 1000 + getattr(value, "nanoseconds", 0))  # of pandas
+    if type(value).__name__ == "MonthDayNano":  # an interval of Arrow
+        return UNREADABLE if value.months else _seconds_text(value.days * 86_400 * 10**9 + value.nanoseconds)
     if type(value).__name__ == "timedelta64":
         return "" if value != value else _seconds_text(int(value.astype("timedelta64[ns]").astype("int64")))
     has_text = type(value).__str__ is not object.__str__ or type(value).__repr__ is not object.__repr__

@@ -495,8 +495,6 @@ def is_flat(kind: Any) -> bool:
         return True
     if types.is_dictionary(kind):
         return is_flat(kind.value_type)
-    if types.is_interval(kind):
-        return False
     others = (types.is_null, types.is_boolean, types.is_integer, types.is_floating, types.is_decimal, types.is_temporal)
     return is_text(kind) or types.is_fixed_size_binary(kind) or any(check(kind) for check in others)
 

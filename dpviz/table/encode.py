@@ -471,7 +471,7 @@ def encode_new(table: RawTable, schema: Schema) -> NewRows:
     unread, kept = tuple(_unread(table, columns, schema)), np.ones(table.n_rows, dtype=bool)
     dropped = {"": len(table.left_out)} | {name: missing + unknown for name, missing, unknown in _dropped_cells(columns, kept)}
     encoded, _, _ = _kept_rows(columns, kept)
-    usable = np.ones(table.n_rows + len(table.left_out), dtype=bool)
+    usable = np.ones(table.n_records, dtype=bool)
     usable[list(table.left_out)] = False
     usable[usable] = kept
     return NewRows(EncodedDataset(schema, tuple(encoded), np.zeros(int(kept.sum()), dtype=np.uint8)), usable, dropped, unread)

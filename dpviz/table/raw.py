@@ -92,6 +92,11 @@ class RawTable:
         """Number of data rows, header not counted. Private."""
         return self.columns[0].n_rows
 
+    @property
+    def n_records(self) -> int:
+        """Number of records of the source: those that gave a row and those that gave none. Private."""
+        return self.n_rows + len(self.left_out)
+
     def column(self, name: str) -> Column:
         """The column called `name`; raises SchemaError, which names no other: the first line of a file may be a row."""
         for column in self.columns:

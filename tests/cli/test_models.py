@@ -195,6 +195,17 @@ def test_typed_keys_come_out_as_they_went_in(run, tmp_path, kind, keys, texts, s
     assert said["k"].tolist()[: len(texts)] == texts
 
 
+def test_intervals_as_keys_are_texts(run, tmp_path):
+    """Parquet has no such type."""
+    keys = pa.array([pa.MonthDayNano([14, -2, 5]), pa.MonthDayNano([0, 0, 0]), None])
+    feather.write_feather(pa.table({"k": keys, "age": [20.0, 80, 20]}), tmp_path / "rows.feather")
+    for out, read in (("o.csv", pd.read_csv), ("o.parquet", pd.read_parquet)):
+        answers = "--key", "k", "--out", tmp_path / out
+        code, _, said = run("predict", model_of(tmp_path / "m.json"), tmp_path / "rows.feather", *answers)
+        assert code == 0, said
+        assert read(tmp_path / out)["k"].fillna("").tolist() == ["14M-2d5ns", "0M0d0ns", ""]
+
+
 def _plain(kind):
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 

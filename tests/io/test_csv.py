@@ -380,6 +380,12 @@ def test_utf16_is_read_line_by_line():
             assert cells(table) == [["ö", f"2{spoiled}"], [spoiled, "x"]]
             assert "Read as UTF-16." in table.notes
         assert problem(text.removeprefix(mark)).code == "encoding", "without its mark"
+        for encoding in (codec, "cp1252", "utf-16"):
+            assert cells(read_table(text, encoding=encoding)) == cells(table), "a mark above a header tells"
+        assert cells(read_table(text.removeprefix(mark), encoding=codec)) == cells(table)
+        rows = text.removeprefix(mark).partition("\n".encode(codec))[2]
+        for lines in (rows, mark + rows):
+            assert cells(read_table(lines, names=["a", "b"], delimiter="\t", encoding=codec.upper())) == cells(table)
 
 
 def test_the_header_line_decides_the_encoding_and_rows_do_not():

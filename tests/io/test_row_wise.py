@@ -223,7 +223,7 @@ def test_a_line_is_what_it_is_by_itself_where_files_are_read_in_pieces(tmp_path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", ["utf-16", "mac", "title"])
+@pytest.mark.parametrize("form", ["utf-16", "utf-16-be", "mac", "title"])
 def test_a_line_is_what_it_is_by_itself_in_every_form_of_text(form: str) -> None:
     def read_form(header: bytes, lines: list[bytes], schema: Schema, **how: Any) -> Encoded:
         first = HEADERS[0] if header in (b"", HEADERS[-1]) else header.removeprefix(b"\xef\xbb\xbf")
@@ -232,6 +232,11 @@ def test_a_line_is_what_it_is_by_itself_in_every_form_of_text(form: str) -> None
             text, how = text.decode("cp1252", "replace").encode("utf-16"), {}
         elif form == "mac":
             text = text.replace(b"\n", b"\r")
+        elif form == "utf-16-be":  # without a header: its first bytes belong to a row, also where they are a mark
+            text = b"\n".join(lines).decode("cp1252", "replace").replace("ÿþ", "\ufffe").encode(form)
+            delimiter = next(mark for mark in ",;\t|" if mark in header.decode("cp1252")) if header else ","
+            names = {"names": ("age", "town", "ok"), "delimiter": delimiter, "encoding": form}
+            return rows_of(dpviz.encode(read_table(text, **names), schema))
         else:
             text = b"A title, of many words\n\n" + text.removeprefix(b"sep=;\n")
         wanted = ReadOptions("t", wanted=("age", "town", "ok"), encoding=how.get("encoding"))

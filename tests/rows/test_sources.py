@@ -25,7 +25,7 @@ import pytest
 from pyarrow import parquet
 
 import dpviz
-from dpviz.errors import SchemaError, TableError
+from dpviz.errors import ReadingWarning, SchemaError, TableError
 from dpviz.io.options import ReadOptions
 from dpviz.io.tables.arrow import table_of_batch
 from dpviz.learners.published.dp_mean import steps_of
@@ -453,6 +453,25 @@ def test_a_column_that_arrow_makes_no_empty_one_of_hinders_no_others(tmp_path: P
         assert rows.data.columns[0].tolist() == [1.0]
     with pytest.raises(SchemaError, match="Columns of the type sparse_union are not read"):
         dpviz.open_table(address, Schema((NumericFeature("either", 0, 2),), target))
+
+
+def test_intervals_of_a_database_are_the_seconds_that_its_frames_have(tmp_path: Path) -> None:
+    """But for those with months, of which its frames make 30 days each."""
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect(str(tmp_path / "stays.duckdb")) as base:
+        stays = "('3 hours 2 minutes'), ('-3 days'), ('0.000001 seconds'), (NULL), ('1 day 1 hour')"
+        base.execute(f"CREATE TABLE t AS SELECT stay::INTERVAL AS stay, 'a' AS y FROM (VALUES {stays}) AS all_stays(stay)")
+        base.execute("CREATE TABLE ages AS SELECT INTERVAL '2 months 1 day' AS stay, 'a' AS y")
+        frame, table = base.table("t").df(), base.table("t").to_arrow_table()
+    address = f"duckdb:///{tmp_path / 'stays.duckdb'}?table="
+    schema = Schema((NumericFeature("stay", -300_000, 100_000, missing_as=7),), ClassTarget("y", ("a", "b")))
+    expected = [10_920.0, -259_200.0, 0.000001, 7.0, 90_000.0]
+    for rows in (frame, table):
+        assert dpviz.encode(rows, schema).columns[0].tolist() == expected
+    with dpviz.open_table(f"{address}t", schema) as opened:
+        assert opened.data.columns[0].tolist() == expected
+    with pytest.warns(ReadingWarning, match="'stay'"), dpviz.open_table(f"{address}ages", schema) as opened:
+        assert opened.report.rows_kept == 0
 
 
 def test_a_moment_with_a_zone_is_the_same_cell_wherever_duckdb_is_asked(

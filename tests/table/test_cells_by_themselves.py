@@ -106,6 +106,7 @@ ODD: dict[str, Any] = {
     "a moment in UTC": pd.Timestamp("2023-01-02 03:04:05", tz="UTC"),
     "a moment in New York": pd.Timestamp("2023-01-02 03:04:05", tz="America/New_York"),
     "a duration": pd.Timedelta("7s"),
+    "an interval": pa.MonthDayNano([0, 1, 5]),
     "bytes": b"\xff",
     "a list": [1, 2],
     "a complex number": complex(1, 0),
@@ -241,6 +242,7 @@ ARROW = {
     "nothing": pa.nulls(2),
     "beyond the whole numbers of doubles": pa.array([2**60, 2**60 + 1]),
     "durations": pa.array([dt.timedelta(hours=1), dt.timedelta(days=1)]),
+    "intervals": pa.array([pa.MonthDayNano([0, 1, 5]), pa.MonthDayNano([1, 0, 0]), None, pa.MonthDayNano([0, -3, 1])]),
     "days": pa.array([dt.date(2024, 3, 1), None]),
     "bytes": pa.array([b"a", b"\xff"]),
 }
@@ -258,7 +260,7 @@ def test_cells_of_arrow_pandas_and_polars_mean_what_the_same_objects_mean(kind: 
     forms.append(pa.table({"x": cells}).to_pandas(types_mapper=pd.ArrowDtype))
     if kind not in ("float", "half"):  # which pandas' own types have as other numbers
         forms.append(pd.DataFrame({"x": pd.Series(cells.to_pylist())}))
-    if not pa.types.is_dictionary(cells.type) and kind != "half":
+    if not pa.types.is_dictionary(cells.type) and kind not in ("half", "intervals"):  # which Polars may not have
         forms.append(pl.DataFrame({"x": pl.from_arrow(cells)}))
     for form in forms:
         column = table_of(form).column("x")
@@ -296,6 +298,8 @@ TEXTS: list[tuple[Any, str]] = [
     (pd.Timestamp("2024-03-01", tz=BERLIN), "2024-03-01"), (pd.Timestamp("2024-03-01 12:00", tz=BERLIN), "2024-03-01T12:00:00"),
     (pd.Timestamp("1960-01-01 00:00:00.000000001"), "1960-01-01"), (np.datetime64("2024-03-01T12:00"), "2024-03-01T12:00:00"),
     (dt.time(1, 2, tzinfo=dt.UTC), "01:02:00"), (np.timedelta64(1500, "ms"), "1.5"), (pd.NaT, ""), (pd.NA, ""), (None, ""),
+    (pa.MonthDayNano([0, 1, 5]), "86400.000000005"), (pa.MonthDayNano([0, -1, 43_200 * 10**9]), "-43200"),
+    (pa.MonthDayNano([1, 0, 0]), "\ufffd"),
     (np.datetime64("NaT", "ns"), ""), (b"\xff", "\ufffd"), ("None", "None"),
 ]  # fmt: skip
 

@@ -61,7 +61,8 @@ def read_table(
     delimiter : str, optional
         Of text: comma, semicolon, tab or vertical bar; by default the one that divides the header line best.
     encoding : str, optional
-        Of text: by default UTF-8, or Windows-1252 where the header line is no UTF-8. One of `dpviz.io.text.ENCODINGS`.
+        Of text: by default UTF-8, or Windows-1252 where the header line is no UTF-8. One of `dpviz.io.text.ENCODINGS`; or
+        utf-16-le or utf-16-be, which a file with a header and a mark in front need not be told.
     sheet : str or int, optional
         Name or place (from 1) of the sheet; needed where a workbook shows several.
     rename_duplicates : bool
