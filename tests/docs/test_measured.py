@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from statistics import mean, median
 
@@ -12,6 +14,9 @@ import pytest
 
 import dpviz
 from benchmarks.data import bench_data
+from dpviz.accounting.events import PureDP, Sequential, Step
+from dpviz.accounting.risk import Risk
+from dpviz.installation import bundled
 from dpviz.results.wording import rounded_up
 from tests.support.paths import ROOT
 
@@ -173,6 +178,56 @@ def test_what_ten_canaries_show_is_what_the_command_of_the_page_finds():
     shown = f"{found.bound:.4f}".removeprefix("0")
     assert found.rows == 10
     assert f"ten canaries show {shown} in {found.n_done:,} runs, `{command}`" in VERDICTS
+
+
+@pytest.mark.slow
+def test_the_example_of_risk_is_the_plan_of_the_loans():
+    page = " ".join((ROOT / "docs" / "explanation" / "risk.md").read_text(encoding="utf-8").split())
+    schema = dpviz.load_schema(ROOT / "data" / "loans.schema.json")
+    request = dpviz.FitRequest.of("pf-tree", epsilon=1, depth=4)
+    plan, risk = request.plan(schema), request.risk(schema)
+    stages = tuple(Step(cost, share.part) for share in plan.shares for cost in share.costs)
+    grown, noise = Risk(Sequential(stages)).delta(0), Risk(Step(PureDP(1.0), "leaf counts")).delta(0)
+    held_out = sum(part.share for part in plan.held_out)
+    first, second = (f"{step.cost.epsilon:.3f}".removeprefix("0") for step in stages)
+    alone, rest, mean_delta = (f"{delta:.3f}".removeprefix("0") for delta in (grown, noise, risk.delta(0)))
+    assert f"{1 - held_out:.0%} of the records grow the tree, in two stages of bounded range {first} and {second}" in page
+    assert f"compose to $\\delta(0) = {alone}$. The others meet noise at ε = 1, $\\delta(0) = {rest}$" in page
+    assert f"so the mean counts: {mean_delta}." in page
+    assert risk.delta(0) == pytest.approx((1 - held_out) * grown + held_out * noise, abs=1e-4)
+    assert f"allows {rounded_up(100 * risk.guesses(), 1)} right guesses of 100" in page
+
+
+def test_shares_of_stages_are_those_of_plans():
+    page = (ROOT / "docs" / "evidence" / "risk.md").read_text(encoding="utf-8")
+    schema = dpviz.load_schema(ROOT / "data" / "loans.schema.json")
+    for depth in (4, 6, 8):
+        shares = dpviz.FitRequest.of("pf-tree", epsilon=1, depth=depth).plan(schema).shares
+        assert f"{depth} levels: {', '.join(f'{share.epsilon:.3f}' for share in shares)}" in page
+
+
+def test_the_patients_tutorial_says_the_depth_the_guesses_and_the_base_rate_of_the_clinic():
+    page = " ".join((ROOT / "docs" / "tutorials" / "patients.md").read_text(encoding="utf-8").split())
+    schema = dpviz.load_schema(ROOT / "data" / "clinic.schema.json")
+    one, tenth = (dpviz.FitRequest.of("pf-tree", epsilon=epsilon) for epsilon in (1, 0.1))
+    assert (one.plan(schema).depth, tenth.plan(schema).depth) == (3, 1)
+    assert "the tree has three levels at ε = 1, and one at ε = 0.1" in page
+    assert f"at most {rounded_up(100 * one.risk(schema).guesses(), 0)} of 100 such guesses are right" in page
+    rows = dpviz.encode(bundled("data/clinic.csv.gz"), schema)
+    at_home = (rows.target == schema.classes.index("home")).mean()
+    assert f"is right for about {at_home:.0%} of patients" in page
+
+
+@pytest.mark.slow
+def test_counterexamples_in_the_table_are_those_that_the_scripts_print():
+    scripts = bundled("data/counterexamples")
+    listed = cells((ROOT / "docs" / "explanation" / "verdicts.md").read_text(encoding="utf-8"), "script |")
+    assert {line[0].strip("`") for line in listed} == {path.stem for path in scripts.glob("*.py")}
+    for name, _, _, _, probabilities, *_ in listed:
+        command = [sys.executable, str(scripts / f"{name.strip('`')}.py")]
+        printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        for probability in probabilities.replace("$10^{", "10^").replace("}$", "").split(" and "):
+            assert probability.lstrip("0") in printed
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/explanation/guarantee.md"])
