@@ -65,10 +65,8 @@ def test_no_stored_success_of_the_backdoor_is_above_what_is_proved_and_the_page_
     apart = (ours.success - theirs.success) / math.hypot(ours.success_error, theirs.success_error)
     assert f"the trigger work on {ours.success:.1%}, PrivaTree on {theirs.success:.1%}" in page("backdoor")
     assert f"{apart:.1f} standard errors apart" in page("backdoor")
-    assert (
-        f"is {less.accuracy:.1%} (PrivaTree at ε = 0.1: {theirs.accuracy:.1%}), and the trigger works on {less.success:.1%}"
-        in page("backdoor")
-    )
+    clean = f"is {less.accuracy:.1%} (PrivaTree at ε = 0.1: {theirs.accuracy:.1%})"
+    assert f"{clean}, and the trigger works on {less.success:.1%}" in page("backdoor")
 
 
 @pytest.mark.slow
@@ -174,14 +172,17 @@ def test_numbers_of_the_boosting_paper_are_reached_as_often_as_the_page_says() -
     reached = ("better", "as stated")
     table = stored("boosting_what_is_stated")
     best = table[table.what.str.contains("S-GBDT as published, best at each epsilon")]
-    by_source = {}
-    for source, lines in best.groupby("source"):
-        by_source[source] = (len(lines), *(lines.iloc[:, at].isin(reached).sum() for at in (6, 8)))
-    (n_printed, here, redesigned), (n_later, here_later, redesigned_later) = by_source["paper"], by_source["released later"]
-    first = f"Of {n_printed} numbers that the paper states for S-GBDT itself, {here} are reached here as published and {redesigned} by"
-    then = f"Of {n_later} numbers that its authors released later, {here_later} are reached here as published and {redesigned_later} by"
-    assert first in page("boosting")
-    assert then in page("boosting")
+    n_numbers = {}
+    for source, of in (
+        ("paper", "that the paper states for S-GBDT itself"),
+        ("released later", "that its authors released later"),
+    ):
+        lines = best[best.source == source]
+        here, redesigned = (lines.iloc[:, at].isin(reached).sum() for at in (6, 8))
+        said = f"Of {len(lines)} numbers {of}, {here} are reached here as published and {redesigned} by the redesign."
+        assert said in page("boosting")
+        n_numbers[source] = len(lines)
+    n_printed, n_later = n_numbers["paper"], n_numbers["released later"]
     with_printed_noise = stored("printed_noise").groupby("source").compared.agg(["size", lambda words: words.isin(reached).all()])
     assert with_printed_noise.loc[["paper", "released later"]].to_numpy().tolist() == [[n_printed, True], [n_later, True]]
     assert f"all {n_printed} numbers of the paper and all {n_later} released later" in page("boosting")
