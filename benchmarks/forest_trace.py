@@ -15,7 +15,7 @@ from dpviz.privacy.leaf_labels import LabelRule
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.training.counted_rows import counter_of
-from dpviz.training.forests import MOST_LEAVES, ForestShape, fit_hashed, fit_packed, mean_leaves
+from dpviz.training.forests import MAX_LEAVES, ForestShape, fit_hashed, fit_packed, mean_leaves
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class ForestTrace:
 def forest_trace(data: EncodedDataset, shape: ForestShape, rule: LabelRule, source: NoiseSource) -> ForestTrace:
     """Fit a forest as the learners do, and look inside."""
     expected = shape.n_trees * mean_leaves(data.schema, shape.depth)
-    if expected <= MOST_LEAVES:
+    if expected <= MAX_LEAVES:
         packed, _, counts = fit_packed(counter_of(data), shape, rule, source)
         return ForestTrace(len(counts), int(counts.any(axis=1).sum()), _count_flips(counts, packed.labels))
     hashed, _, counts = fit_hashed(data, shape, rule, source)

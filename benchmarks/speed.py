@@ -38,7 +38,7 @@ Job = Callable[[], Any]
 
 
 #: Below this many rows constant costs decide and no target is set.
-FEWEST_ROWS = 10_000
+MIN_ROWS = 10_000
 #: The largest ratio to the reference's time, or to the bytes of the encoded data; of a prediction the most milliseconds.
 TARGETS = {
     f"{DEFAULT}, first fit": 0.25,
@@ -68,7 +68,7 @@ def measure(args: Namespace) -> pd.DataFrame:
     for name, data in bench_data(args.data, args.only):
         console.status(f"Measuring on {name}")
         for what, measured, unit, ratio in _measurements(data, args.repeats):
-            target = TARGETS.get(what) if data.n_rows >= FEWEST_ROWS else None
+            target = TARGETS.get(what) if data.n_rows >= MIN_ROWS else None
             found = None if target is None else "met" if (measured if ratio is None else ratio) <= target else "missed"
             lines.append((name, data.n_rows, what, measured, unit, ratio, target, found))
     if args.data is None:

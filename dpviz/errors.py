@@ -13,13 +13,13 @@ from difflib import get_close_matches
 from typing import Any
 
 #: Known names that an error lists.
-_MOST_LISTED = 50
+_MAX_NAMES = 50
 #: Characters of what, of where and of remedy.
-_LONGEST = 2_000
+_MAX_LETTERS = 2_000
 #: Letters of a name or a path that an error quotes, and what separates cells rather than names of folders.
-_LONGEST_NAMED, _BETWEEN_CELLS = 500, frozenset(',;\t|{}<>"')
+_MAX_NAME_LETTERS, _BETWEEN_CELLS = 500, frozenset(',;\t|{}<>"')
 #: Entries of a list, and bits of a whole number, that an error quotes.
-_MOST_SHOWN, _MOST_BITS = 20, 200
+_MAX_ENTRIES, _MAX_BITS = 20, 200
 
 
 class DpvizError(Exception):
@@ -50,7 +50,7 @@ class DpvizError(Exception):
 
 def _shortened(text: str) -> str:
     """Names come from files and may be megabytes long; a message is read by people."""
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
+    return text if len(text) <= _MAX_LETTERS else f"{text[: _MAX_LETTERS // 2]} ... {text[-_MAX_LETTERS // 2 :]}"
 
 
 def shown(value: Any) -> str:
@@ -58,16 +58,16 @@ def shown(value: Any) -> str:
     if isinstance(value, str) and _may_hold_rows(value):
         return "a text of several lines, or a long one"
     lists = list, tuple
-    if isinstance(value, lists) and len(value) <= _MOST_SHOWN and not any(isinstance(one, (*lists, str)) for one in value):
+    if isinstance(value, lists) and len(value) <= _MAX_ENTRIES and not any(isinstance(one, (*lists, str)) for one in value):
         items = ", ".join(map(shown, value))
         return f"[{items}]" if isinstance(value, list) else f"({items}{',' * (len(value) == 1)})"
-    is_short = value is None or isinstance(value, (float, str)) or (isinstance(value, int) and value.bit_length() < _MOST_BITS)
+    is_short = value is None or isinstance(value, (float, str)) or (isinstance(value, int) and value.bit_length() < _MAX_BITS)
     kind = type(value).__name__
     return repr(value) if is_short else f"{'an' if kind[:1] in 'aeiouAEIOU' else 'a'} {kind}"
 
 
 def _may_hold_rows(text: str) -> bool:
-    return len(text) > _LONGEST_NAMED or len(text.splitlines()) > 1
+    return len(text) > _MAX_NAME_LETTERS or len(text.splitlines()) > 1
 
 
 def named(path: Any) -> str:
@@ -127,7 +127,7 @@ class UnknownName(DpvizError):
         self.name = name
         self.known = tuple(known)
         close = get_close_matches(str(name), self.known, n=1)
-        listed = ", ".join(self.known[:_MOST_LISTED]) + (", ..." if len(self.known) > _MOST_LISTED else "")
+        listed = ", ".join(self.known[:_MAX_NAMES]) + (", ..." if len(self.known) > _MAX_NAMES else "")
         hint = f"Did you mean {close[0]!r}?" if close else f"Known: {listed or 'none'}."
         called = f"{name!r:.80}" if isinstance(name, str) and not _may_hold_rows(name) else shown(name)
         super().__init__(f"There is no {kind} called {called}.", remedy=hint)

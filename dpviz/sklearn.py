@@ -54,7 +54,7 @@ from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Numeric
 from dpviz.table.validation import is_number, validate_count, validate_flag
 
 #: Names of columns that a message lists.
-_MOST_NAMED = 5
+_MAX_NAMES = 5
 #: What scikit-learn says of shapes, types and missing cells: of such a message the first line quotes no cell.
 _SAYS_NO_CELL = re.compile(
     r"(Input (X |y )?contains (NaN|infinity)|Found (array with|input variables)|X has \d+ features|The feature names should|"
@@ -314,7 +314,7 @@ class _PrivateEstimator:
         if isinstance(place, (int, np.integer)) and 0 <= place < len(names):
             return int(place)
         what = f"There is no column {key!r:.80}; give the name or the position of one of {len(names)}."
-        raise TableError("column", what, remedy=f"Known: {', '.join(names[:_MOST_NAMED])}.")
+        raise TableError("column", what, remedy=f"Known: {', '.join(names[:_MAX_NAMES])}.")
 
     def _features(self, frame: DataFrame) -> tuple[Feature, ...]:
         categories = {self._position(key): tuple(values) for key, values in (self.categories or {}).items()}
@@ -607,8 +607,8 @@ def _warn_of_order(names: Sequence[str]) -> None:
 
 
 def _name_list(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(f"{name!r:.80}" for name in names[:_MOST_NAMED]) + more
+    more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
+    return ", ".join(f"{name!r:.80}" for name in names[:_MAX_NAMES]) + more
 
 
 def _undeclared(column: str, remedy: str) -> TableError:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 VIEWS = {EPSILON: "over ε", DEPTH: "over depth", ROWS: "over number of rows"}
 FIRST_OF_NUMBERS = ("pf-tree", "s-gbdt", "dp-mean", "cart-regression", "gbdt")
 #: Right guesses of 100 at which learners may be compared.
-MOST_GUESSES = (50.1, 50.2, 50.5, 51, 52, 53, 55, 60, 65, 70, 75, 80, 90, 95, 99)
+MAX_GUESSES = (50.1, 50.2, 50.5, 51, 52, 53, 55, 60, 65, 70, 75, 80, 90, 95, 99)
 #: Seconds that the page waits for first points.
 SHORT = 0.8
 
@@ -262,7 +262,7 @@ def ask_place(shown: CompareRequest, frame: pd.DataFrame) -> float:
     """Where the curves are looked at in detail."""
     if shown.axis == "guesses":
         label, options = "In detail where at most so many of 100 guesses may be right", {"key": "place-guesses"}
-        return float(st.select_slider(label, MOST_GUESSES, value=60, format_func=number_text, **options))
+        return float(st.select_slider(label, MAX_GUESSES, value=60, format_func=number_text, **options))
     places = [place for place in shown.places if (frame[shown.along] == place).any()]
     if len(places) == 1:
         return places[0]

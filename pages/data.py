@@ -27,7 +27,7 @@ from dpviz.release.records import INSPECTION
 from dpviz.release.register import Register
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
-from dpviz.table.schema import LONGEST_SOURCE
+from dpviz.table.schema import MAX_SOURCE_LENGTH
 
 SAMPLE, FILE, SERVER = "A sample", "A file", "On the server"
 #: Where rows of a role may come from.
@@ -204,7 +204,7 @@ def ask_source(draft: SchemaDraft) -> None:
             work.draft = replace(work.draft, source=" ".join(st.session_state[key].split()))
 
     label, words = "Public source of what is corrected after a look", "such as: codebook of 2024, page 12"
-    options = {"max_chars": LONGEST_SOURCE, "placeholder": words, "key": key, "help": prose("data", "source")}
+    options = {"max_chars": MAX_SOURCE_LENGTH, "placeholder": words, "key": key, "help": prose("data", "source")}
     st.text_input(label, draft.source, on_change=take_source, **options)
     if draft == draft.before_look():
         return

@@ -40,9 +40,9 @@ TEST_SHARE = 0.2
 #: Shares of the training rows at which attacks are measured, and how often each.
 ATTACKED, RUNS = (0.005, 0.01), 2
 #: Fits of rows anyone may see that are begun without being asked for.
-MOST_UNASKED = 3000
+MAX_AUTOSTART_FITS = 3000
 #: The axis shows so many poisoned rows, of however few rows.
-FEWEST = 5
+MIN_AXIS_ROWS = 5
 MAJORITY, OWN = "the majority class", "an accuracy of my own"
 #: A curve: a learner with its ε, None where it spends none.
 Cell = tuple[str, float | None]
@@ -173,7 +173,7 @@ task = background.in_parts(
     shared=loaded.is_as_bundled,
 )
 status = background.state(task)
-if not is_private and status.n_missing * draws * n_splits <= MOST_UNASKED:
+if not is_private and status.n_missing * draws * n_splits <= MAX_AUTOSTART_FITS:
     status = background.autostart(task, 1.0)
 background.show(task, "Drawing the curves", stale="")
 if status.job is None and status.n_missing:
@@ -184,7 +184,7 @@ if status.job is None and status.n_missing:
 found: tuple[CertifiedCurve, ...] = status.shown
 measured = measured_attacks()
 if found:
-    up_to = charts.end_of_axis(found, max(up_to, FEWEST / max(1, found[0].table.n_train)), wanted)
+    up_to = charts.end_of_axis(found, max(up_to, MIN_AXIS_ROWS / max(1, found[0].table.n_train)), wanted)
     with verdict:
         st.markdown(f"**{escape_markdown(charts.headline(found, wanted))}**")
         if not status.is_current:

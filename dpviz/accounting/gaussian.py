@@ -41,7 +41,7 @@ _LARGE = 50.0
 #: Calibration brackets the noise by factors of `_WIDTH` and then halves the bracket, to within a factor of 1.0001.
 _WIDTH, _HALVINGS = 1.25, 12
 #: Noise is not calibrated for a smaller one.
-_LEAST_DELTA = 1e-30
+_MIN_DELTA = 1e-30
 
 
 def renyi_loss(noise_multiplier: float, sampling: float, order: float) -> float:
@@ -129,7 +129,7 @@ def noise_multiplier(epsilon: float, delta: float, *, sampling: float, rounds: i
     """
     owner = "noise_multiplier"
     validate_number(owner, "epsilon", epsilon, least=1e-8, allowed="a finite number of at least 1e-8")
-    validate_number(owner, "delta", delta, least=_LEAST_DELTA, most=math.nextafter(1, 0), allowed="a number in [1e-30, 1)")
+    validate_number(owner, "delta", delta, least=_MIN_DELTA, most=math.nextafter(1, 0), allowed="a number in [1e-30, 1)")
     validate_number(owner, "sampling", sampling, least=1e-4, most=1, allowed="a number in [1e-4, 1]")
     validate_number(owner, "rounds", rounds, least=1, allowed="a whole number of at least 1")
 
@@ -178,8 +178,8 @@ def _delta_of_row(epsilon: float, delta: float, rows: int) -> float:
     if rows == 1:
         return delta
     of_row = delta / rows * math.exp(-(rows - 1) * epsilon) * (1 - 1e-12)
-    if of_row < _LEAST_DELTA:
-        why = f"Rows are too many or epsilon is too large: the delta of each would be below {_LEAST_DELTA:g}."
+    if of_row < _MIN_DELTA:
+        why = f"Rows are too many or epsilon is too large: the delta of each would be below {_MIN_DELTA:g}."
         what = f"Of a person with {rows:,} rows, no row can keep its delta. {why}"
         remedy = "Ask for a smaller epsilon, or for every row in every round, without a filter."
         raise DpvizError(what, remedy=remedy)

@@ -47,17 +47,17 @@ if TYPE_CHECKING:
     from dp_accounting.pld.pld_pmf import PLDPmf
 
 #: Losses beyond are counted as infinite.
-LARGEST_LOSS = 60.0
+MAX_LOSS = 60.0
 #: Points of the grid from 0 to the largest loss, and points per loss of the smallest step.
-_POINTS, _PER_STEP, _MOST_POINTS = 500, 16, 5000
+_POINTS, _PER_STEP, _MAX_POINTS = 500, 16, 5000
 #: What rounding may add up to.
 _ROUNDING = 1e-12
 #: Losses at which two profiles of a chain are joined.
 _LINKS = 801
 #: Rows of a group whose number in a sample is counted; larger groups are chained.
-_MOST_DRAWN = 64
+_MAX_SAMPLE_ROWS = 64
 #: Ways to spread a group over the parts of a random assignment that are composed one by one.
-_MOST_WAYS = 300
+_MAX_WAYS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +114,8 @@ class Profile:
 def profile(cost: Cost, group: Group) -> Profile:
     """The profile of a group. Its arrays are read-only."""
     reach, finest = _reach(cost, group.total)
-    reach = min(max(reach, 1e-6), LARGEST_LOSS)
-    step = max(min(reach / _POINTS, finest / _PER_STEP), reach / _MOST_POINTS)
+    reach = min(max(reach, 1e-6), MAX_LOSS)
+    step = max(min(reach / _POINTS, finest / _PER_STEP), reach / _MAX_POINTS)
     result = _profile(cost, group, step, math.ceil(reach / step) + 1)
     for side in (result.present, result.absent):
         side.flags.writeable = False
@@ -159,7 +159,7 @@ def _profile(cost: Cost, group: Group, step: float, n: int) -> Profile:
             return _symmetric_profile(step, _range(losses, rows * epsilon))
         case GaussianRounds(_, _, noise, 1.0, rounds, None):
             return _symmetric_profile(step, _gaussian(losses, rows * math.sqrt(rounds) / noise))
-        case GaussianRounds(order=None) if rows > _MOST_DRAWN:
+        case GaussianRounds(order=None) if rows > _MAX_SAMPLE_ROWS:
             return _chain_profiles(_profile(cost, Group(), step, n), rows)
         case Composition() | GaussianRounds(order=None):
             return _from_losses(cost, group, step, losses)
@@ -296,9 +296,9 @@ def _distributions(cost: Cost, group: Group, step: float) -> tuple[PLDPmf, PLDPm
             return _compose([(_distributions(part, group, step), times) for part, times in costs], step)
         case MixedComposition() if _is_spread(cost, group):
             return _mix_parts(cost, group, step)
-        case GaussianRounds(order=None) if cost.sampling < 1 and group.total <= _MOST_DRAWN:
+        case GaussianRounds(order=None) if cost.sampling < 1 and group.total <= _MAX_SAMPLE_ROWS:
             return _compose([(_sampled_round(cost, group.total, step), cost.rounds)], step)
-    n = math.ceil(min(_reach(cost, group.total)[0], LARGEST_LOSS) / step) + 1
+    n = math.ceil(min(_reach(cost, group.total)[0], MAX_LOSS) / step) + 1
     result = _profile(cost, group, step, n)
     present = _dots(result.present, step)
     return present, present if result.absent is result.present else _dots(result.absent, step)
@@ -332,7 +332,7 @@ def _compose(steps: list[tuple[Sides, int]], step: float) -> Sides:
 
 def _self_composition(distribution: PLDPmf, times: int) -> PLDPmf:
     """So many times the same; what already tells everything tells no more."""
-    tells_all = distribution.get_delta_for_epsilon(LARGEST_LOSS) >= 1 - _ROUNDING
+    tells_all = distribution.get_delta_for_epsilon(MAX_LOSS) >= 1 - _ROUNDING
     return distribution if times == 1 or tells_all else distribution.self_compose(times)
 
 
@@ -388,7 +388,7 @@ def _is_spread(cost: MixedComposition, group: Group) -> bool:
     units, _ = _units(cost, group)
     if units > 1 and not cost.shared and any(partition.shared for part in cost.costs for partition in partitions_of(part)):
         return False
-    return math.comb(units + len(cost.costs), units) <= _MOST_WAYS
+    return math.comb(units + len(cost.costs), units) <= _MAX_WAYS
 
 
 def _sampled_round(cost: GaussianRounds, rows: int, step: float) -> Sides:
@@ -399,7 +399,7 @@ def _sampled_round(cost: GaussianRounds, rows: int, step: float) -> Sides:
     probabilities = [math.comb(rows, k) * cost.sampling**k * (1 - cost.sampling) ** (rows - k) for k in row_counts.tolist()]
     mu, far = 1 / cost.noise_multiplier, 9.0
     logs = np.log(probabilities) + row_counts * mu * (far + rows * mu) - np.square(row_counts * mu) / 2
-    n = math.ceil(min(float(np.logaddexp.reduce(logs)), LARGEST_LOSS) / step) + 1
+    n = math.ceil(min(float(np.logaddexp.reduce(logs)), MAX_LOSS) / step) + 1
     losses = _losses(n, step)
 
     def one_way(way: AdjacencyType) -> PLDPmf:

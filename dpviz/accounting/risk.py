@@ -24,15 +24,15 @@ from dpviz.accounting.costs import cost_of, partitions_of
 from dpviz.accounting.events import ApproximateDP, Event, Step, Unbounded
 from dpviz.accounting.gaussian import bisect
 from dpviz.accounting.guarantee import PrivacyLoss, for_unit, guarantee
-from dpviz.accounting.profile import LARGEST_LOSS, Group, Profile, profile, pure_deltas
+from dpviz.accounting.profile import MAX_LOSS, Group, Profile, profile, pure_deltas
 from dpviz.table.strict_json import wrong
 from dpviz.table.validation import validate_count, validate_delta, validate_loss
 
 _Share = Annotated[float, Meta(ge=0, le=1)]
 #: Rows of a group beyond which the plain bound is all that is said.
-MOST_ROWS = 10_000
+MAX_ROWS = 10_000
 #: Rows that are assigned one by one of which is said what events keep.
-_MOST_ASSIGNED = 40
+_MAX_ASSIGNMENT_ROWS = 40
 #: Where a document states the curve.
 _BASE_RATES = (0.01, 0.1, 0.25, 0.5, 0.75, 0.9)
 _FALSE_POSITIVES = (0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5)
@@ -101,7 +101,7 @@ class Risk:
     def epsilon_at(self, allowed: float) -> float:
         """The least epsilon at this delta; infinite where there is none. Raises ParameterError outside [0, 1]."""
         allowed = _share("delta", allowed)
-        low, high = 0.0, min(self.plain.epsilon, LARGEST_LOSS) * (1 - 1e-9)
+        low, high = 0.0, min(self.plain.epsilon, MAX_LOSS) * (1 - 1e-9)
         if self.delta(high) > allowed:
             return self.plain.epsilon if self.plain.delta <= allowed else math.inf
         return bisect(lambda epsilon: self.delta(epsilon) <= allowed, low, high, times=60)[1]
@@ -124,7 +124,7 @@ class Risk:
             Probabilities of the complements, increasing.
         """
         assigned = list(partitions_of(cost_of(self.event)))
-        if any(one.shared for one in assigned) or (assigned and self.persons * self.rows > _MOST_ASSIGNED):
+        if any(one.shared for one in assigned) or (assigned and self.persons * self.rows > _MAX_ASSIGNMENT_ROWS):
             return np.zeros(len(below))
         found = self._profile
         if not np.array_equal(found.present, found.absent):
@@ -139,9 +139,9 @@ class Risk:
     @cached_property
     def _profile(self) -> Profile:
         group = Group(self.persons, self.rows)
-        is_known = self.plain.is_finite and group.total <= MOST_ROWS
+        is_known = self.plain.is_finite and group.total <= MAX_ROWS
         found = profile(cost_of(self.event), group) if is_known else profile(Unbounded(), Group())
-        if self.plain.epsilon > LARGEST_LOSS:
+        if self.plain.epsilon > MAX_LOSS:
             return found.at_most(np.ones_like(found.losses))
         return found.at_most(self.plain.delta + (1 - self.plain.delta) * pure_deltas(found.losses, self.plain.epsilon))
 

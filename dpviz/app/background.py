@@ -40,7 +40,7 @@ THREADS: dict[Priority, int] = {
     "bulk": 1,  # sweeps, maps, attacks, certificates, searches: in worker processes of lower priority where it can
 }
 #: Below this share there is no estimate of the time left.
-LEAST_SHARE = 0.03
+MIN_SHARE = 0.03
 #: Seconds between two polls: of a first result that somebody waits for, of other work, and where each draws or nothing hurries.
 EVERY_FIRST, EVERY, EVERY_DRAWING = 0.4, 1.0, 2.0
 #: Work of fewer parts ends soon, which somebody waits for.
@@ -430,7 +430,7 @@ def _progress_text(status: Status, unit: str) -> str:
     if job is None or job.began is None:
         return "waiting for other work on this server"
     done = f"{n_parts - status.n_missing:,} of {n_parts:,} {unit}" if unit else f"{job.share:.0%}"
-    if job.share < LEAST_SHARE:
+    if job.share < MIN_SHARE:
         return done
     seconds = (monotonic() - job.began) * (1 - job.share) / job.share
     left = f"{max(1, math.ceil(seconds)):,} s" if seconds < 90 else f"{seconds / 60:.0f} min"

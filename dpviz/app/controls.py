@@ -35,7 +35,7 @@ FIRST_LEARNERS = ("pf-tree", "privatree", "privatree-corrected", "diffprivlib-tr
 #: A picture of more levels is a long list: depth "auto" goes no deeper on screen, whatever the learner's own cap is.
 AUTO_CAP = 4
 PRIVATE_DRAW = "_private_draw"
-MOST_SEED = 1_000_000
+MAX_SEED = 1_000_000
 _SLIDER = "_epsilon_slider"
 _GROUPS = "groups"
 
@@ -177,10 +177,10 @@ def _ask_draw(role: DataRole) -> int:
     else:
         words, key = "Another seed.", "draw"
         same = "The same number gives the same noise, so this is a simulation, not a release."
-        draw = whole_number("Seed", 1, MOST_SEED, 1, help=same, width=112, key=key)
+        draw = whole_number("Seed", 1, MAX_SEED, 1, help=same, width=112, key=key)
     st.button("New noise", icon=":material/casino:", help=words, on_click=_next_draw, args=(key,))
     return draw
 
 
 def _next_draw(key: str) -> None:
-    st.session_state[key] = st.session_state[key] % MOST_SEED + 1
+    st.session_state[key] = st.session_state[key] % MAX_SEED + 1

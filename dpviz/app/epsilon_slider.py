@@ -14,7 +14,7 @@ from dpviz.app.component import component, event_in
 from dpviz.app.widgets import keep_in_link
 from dpviz.results.wording import number_text
 
-LEAST, MOST, FIRST = 1e-4, 100.0, 1.0
+MIN_EPSILON, MAX_EPSILON, FIRST = 1e-4, 100.0, 1.0
 _KEY = "epsilon"
 
 
@@ -56,7 +56,7 @@ def take_epsilon(key: str) -> None:
     """The session takes the epsilon that was chosen in the view of this key."""
     chosen = event_in(key, "epsilon")
     if chosen is not None:
-        st.session_state[_KEY] = min(MOST, max(LEAST, float(chosen)))
+        st.session_state[_KEY] = min(MAX_EPSILON, max(MIN_EPSILON, float(chosen)))
 
 
 def epsilon_in_use() -> float:
@@ -66,7 +66,7 @@ def epsilon_in_use() -> float:
             named = float(st.query_params.get(_KEY, FIRST))
         except ValueError:
             named = FIRST
-        st.session_state[_KEY] = named if LEAST <= named <= MOST else FIRST
+        st.session_state[_KEY] = named if MIN_EPSILON <= named <= MAX_EPSILON else FIRST
     epsilon: float = st.session_state[_KEY]
     keep_in_link(_KEY, f"{epsilon:g}", default=f"{FIRST:g}")
     return epsilon

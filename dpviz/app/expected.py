@@ -13,7 +13,7 @@ from dpviz.app.state import Loaded
 from dpviz.app.training import canonical_key
 from dpviz.app.widgets import show_chart
 from dpviz.charts.plan import expected_chart, expected_headline, expected_sentence, is_worth_it
-from dpviz.evaluation.simulate import DRAWS, MOST_ROWS, Expected, expected_steps
+from dpviz.evaluation.simulate import DRAWS, MAX_ROWS, Expected, expected_steps
 from dpviz.learners import FitRequest
 from dpviz.table.role import DataRole
 
@@ -75,7 +75,7 @@ def _say(task: background.Task, classes: tuple[str, str]) -> None:
     _picture(found, classes)
     with st.popover("In words", type="tertiary"):
         st.markdown("\n".join(f"- {escape_markdown(expected_sentence(one, *classes))}" for one in found))
-        st.caption(f"Simulated, of at most {MOST_ROWS:,} rows; no row is read.")
+        st.caption(f"Simulated, of at most {MAX_ROWS:,} rows; no row is read.")
 
 
 def _picture(found: Sequence[Expected], classes: tuple[str, str]) -> None:

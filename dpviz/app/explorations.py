@@ -22,7 +22,7 @@ from dpviz.table.schema import Schema
 _PROBLEM = "_exploration_problem"
 #: Holds the identity of the private rows that may be looked at.
 CONSENT = "_explore_private"
-_MOST_ROWS = 50_000
+_MAX_ROWS = 50_000
 _ROWS = 1_000
 
 
@@ -62,7 +62,7 @@ def _line(words: str, icon: str) -> Any:
 
 @st.cache_resource(scope="session", max_entries=2, show_spinner=False)
 def _stand_in(key: str, _schema: Schema) -> EncodedDataset:
-    return synthetic_rows(_schema, n_rows=min(_schema.n_public or _ROWS, _MOST_ROWS), seed=1)
+    return synthetic_rows(_schema, n_rows=min(_schema.n_public or _ROWS, _MAX_ROWS), seed=1)
 
 
 def note(loaded: Loaded, what: str, learner: str, settings: dict[str, Any], *, times: int = 1) -> DpvizError | None:

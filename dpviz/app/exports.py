@@ -9,7 +9,7 @@ from dpviz.results.exports import export, form_called, forms
 from dpviz.results.json_schema import JSON_SCHEMA
 from dpviz.results.verdict import Unit
 
-_LONGEST_PREVIEW = 6_000
+_MAX_PREVIEW_LENGTH = 6_000
 #: Forms whose text says nothing to a reader: the drawing is on the page already, a report is opened in a browser.
 _UNSEEN = ("svg", "report")
 _exported = st.cache_resource(scope="session", max_entries=24, show_spinner="Writing it …")(export)
@@ -44,7 +44,7 @@ def offer_export(document: str, stem: str, *, key: str, label: str = "Download",
             return
         with on_demand("Preview", icon=":material/visibility:", key=f"{key}-preview") as box:
             if box.open:  # it is coloured by a script of a megabyte
-                text = content[:_LONGEST_PREVIEW]
+                text = content[:_MAX_PREVIEW_LENGTH]
                 st.code(text, language=form.language, height=320)
                 if len(content) > len(text):
                     st.caption(f"The first {len(text):,} of {len(content):,} characters.")

@@ -23,7 +23,7 @@ from dpviz.table.schema import NumericTarget
 from dpviz.training.estimate.collapse import collapse_leaves, intervals
 
 #: A tree with more leaves is told in words only.
-MOST_DRAWN = 256
+MAX_LEAVES = 256
 
 
 def many_trees_screen(model: Any) -> None:
@@ -42,8 +42,8 @@ def many_trees_screen(model: Any) -> None:
         name = escape_markdown(score_name(model.schema, (number - 1) % model.n_scores))
         said = f"Every row reaches one leaf, whose number is added to its {name}."
     st.caption(f"Equal sides merged: {leaves}, depth {tree.depth}. {said}")
-    if tree.n_leaves > MOST_DRAWN:
-        st.info(f"More than {MOST_DRAWN} leaves are not drawn.", icon=":material/info:")
+    if tree.n_leaves > MAX_LEAVES:
+        st.info(f"More than {MAX_LEAVES} leaves are not drawn.", icon=":material/info:")
     else:
         show_tree(tree, title=f"Tree {number} of {len(trees)}", key="member-view", height=420)
 

@@ -32,8 +32,8 @@ _ROLE_LOOK = {
     DataRole.PUBLIC: ("blue", ":material/public:"),
     DataRole.PRIVATE: ("red", ":material/lock:"),
 }
-_LONGEST_NAME, _LONGEST_IN_LIST = 60, 200
-_MOST_NOTES = 10
+_MAX_NAME_LENGTH, _MAX_LIST_LENGTH = 60, 200
+_MAX_NOTES = 10
 #: Joins two characters without being seen, where Streamlit would make an icon, an arrow or a link of a text. Only there: it is
 #: copied with the text.
 _WORD_JOINER = "\u2060"
@@ -42,8 +42,8 @@ _REWRITTEN = re.compile(r":(?=material/|streamlit:|//)|(?<!\S)[<\->=~](?=[\-=>](
 
 def as_code(name: str) -> str:
     """Markdown that shows a name as it is, `visible` and shortened to 60 characters, whatever it contains."""
-    flat = visible(name[: 10 * _LONGEST_NAME])
-    short = flat if len(flat) <= _LONGEST_NAME else flat[: _LONGEST_NAME - 1] + "…"
+    flat = visible(name[: 10 * _MAX_NAME_LENGTH])
+    short = flat if len(flat) <= _MAX_NAME_LENGTH else flat[: _MAX_NAME_LENGTH - 1] + "…"
     short = short.replace(":material/", f":{_WORD_JOINER}material/")  # the one rule that reaches into code
     fence = "`" * (1 + max(map(len, re.findall("`+", short)), default=0))
     pad = " " if short.startswith("`") or short.endswith("`") else ""
@@ -52,8 +52,8 @@ def as_code(name: str) -> str:
 
 def in_list(name: str) -> str:
     """A name in a grid or a list to choose from: one line of at most 200 letters, without signs that turn what is beside it."""
-    shown = visible(name[: 2 * _LONGEST_IN_LIST])
-    return shown if len(shown) <= _LONGEST_IN_LIST else f"{shown[: _LONGEST_IN_LIST - 1]}…"
+    shown = visible(name[: 2 * _MAX_LIST_LENGTH])
+    return shown if len(shown) <= _MAX_LIST_LENGTH else f"{shown[: _MAX_LIST_LENGTH - 1]}…"
 
 
 def plain_bound(words: str) -> None:
@@ -187,6 +187,6 @@ def notes(table: RawTable, *, may_read: bool) -> None:
     lines = [escape_markdown(note_text(note, Interface.SCREEN)) for note in table.notes if may_read or isinstance(note, Doubt)]
     for name, note in table.remarks if may_read else ():
         lines.append(f"{as_code(name)}: " * bool(name) + escape_markdown(note_text(note, Interface.SCREEN, with_example=True)))
-    more = [f"and {len(lines) - _MOST_NOTES:,} more notes."] if len(lines) > _MOST_NOTES else []
+    more = [f"and {len(lines) - _MAX_NOTES:,} more notes."] if len(lines) > _MAX_NOTES else []
     if lines:
-        st.info("\n".join(f"- {line}" for line in lines[:_MOST_NOTES] + more), title="Noticed in the file")
+        st.info("\n".join(f"- {line}" for line in lines[:_MAX_NOTES] + more), title="Noticed in the file")

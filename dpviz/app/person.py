@@ -31,13 +31,13 @@ Cells = Mapping[str, str | float | None]
 #: A day as it is written in each order.
 _A_DAY = {"ymd": "2024-03-01", "dmy": "01.03.2024", "mdy": "3/1/2024"}
 #: More columns than this are not asked for one by one.
-_MOST_ASKED = 60
+_MAX_COLUMNS = 60
 
 
 def person_screen(model: Model, tree: Tree | None) -> None:
     """The form and its answer. `tree` is the model as one tree, whose path lights up; None for other models."""
     asked = _features_used(model, tree)
-    if len(asked) > _MOST_ASKED:
+    if len(asked) > _MAX_COLUMNS:
         return
     with on_demand("Try one person", icon=":material/person_search:") as box:
         if box.open:

@@ -25,7 +25,7 @@ from dpviz.progress import Progress, Stop
 from dpviz.randomness import random_128_bits
 from dpviz.release.files import released_text
 from dpviz.release.records import Balance, DataSet, ReleaseRecord, State, protected_unit
-from dpviz.release.register import LONGEST_NAME, Register
+from dpviz.release.register import MAX_NAME_LENGTH, Register
 from dpviz.release.release import release
 from dpviz.results.verdict import DELTA, loss_text
 from dpviz.table.role import DataRole
@@ -40,7 +40,7 @@ AGREED, ACCEPTED = "publish-agreed", "publish-accept-rows"
 LAST, FAILED, CHECKED = "_publish_last", "_publish_failed", "_checked_file"
 _TOKEN, _REFUSED, _TAKEN = "_publish_token", "_publish_refused", "_publish_taken"
 _NEW, _OLD = "a new data set: nobody in it is in any other", "a data set named before"
-_MOST_DELTA = "The most δ all releases may add up to"
+_DELTA_LABEL = "The most δ all releases may add up to"
 
 
 def data_line(loaded: Loaded) -> None:
@@ -149,9 +149,9 @@ def _ask_new(book: Register, loaded: Loaded, alike: list[str]) -> None:
     with st.form("publish-declare", enter_to_submit=False, border=False):
         left, right = st.columns(2)
         sample = loaded.title if loaded.sample else ""
-        name = left.text_input("Name of the data set", sample, max_chars=LONGEST_NAME, key="publish-new-name")
+        name = left.text_input("Name of the data set", sample, max_chars=MAX_NAME_LENGTH, key="publish-new-name")
         words = "such as: one patient"
-        unit = right.text_input("Whom it protects", max_chars=LONGEST_NAME, key="publish-unit", placeholder=words)
+        unit = right.text_input("Whom it protects", max_chars=MAX_NAME_LENGTH, key="publish-unit", placeholder=words)
         left, right = st.columns(2)  # on a telephone they stand in this order
         words = "The most that all releases of these rows may cost together."
         options: dict[str, Any] = {
@@ -165,7 +165,7 @@ def _ask_new(book: Register, loaded: Loaded, alike: list[str]) -> None:
         rows = unit_of_rows.rows
         right.caption(f"Rows per person at most: {rows:,}, as the schema says. Another number is given on the Data page.")
         with st.expander("Allow a δ beside ε", icon=":material/tune:"):
-            delta = st.number_input(_MOST_DELTA, 0.0, 0.1, 0.0, key="publish-delta", format="%g", step=1e-7, help=DELTA)
+            delta = st.number_input(_DELTA_LABEL, 0.0, 0.1, 0.0, key="publish-delta", format="%g", step=1e-7, help=DELTA)
         declared = st.form_submit_button("Declare it: nobody in it is in another", icon=":material/add:")
 
     def declare() -> None:
@@ -189,14 +189,14 @@ def _ask_cap(book: Register, known: DataSet) -> None:
         label, written = f"New cap on ε ({known.protects.neighbours})", {"format": "%g", "key": f"publish-cap-of-{key}"}
         new = left.number_input(label, 0.001, 1000.0, known.epsilon_cap, **written)
         options: dict[str, Any] = {"format": "%g", "step": 1e-7, "help": DELTA, "key": f"publish-delta-of-{key}"}
-        delta = right.number_input(_MOST_DELTA, 0.0, 0.1, known.delta_cap, **options)
+        delta = right.number_input(_DELTA_LABEL, 0.0, 0.1, known.delta_cap, **options)
         reason = name = why_not = ""
         if new > known.epsilon_cap or delta > known.delta_cap:
             words = "**This weakens the protection of everybody in this data set.** It stays in its history."
             st.warning(words, icon=":material/gavel:")
-            reason = st.text_input("Why", max_chars=LONGEST_NAME, key=f"publish-why-{key}")
+            reason = st.text_input("Why", max_chars=MAX_NAME_LENGTH, key=f"publish-why-{key}")
             left, right = st.columns(2)
-            name = left.text_input("Who decides", max_chars=LONGEST_NAME, key=f"publish-who-{key}")
+            name = left.text_input("Who decides", max_chars=MAX_NAME_LENGTH, key=f"publish-who-{key}")
             again = right.number_input("The new cap on ε once more", value=None, format="%g", key=f"publish-again-{key}")
             if not (reason.strip() and name.strip()):
                 why_not = "Raising it takes a reason and a name."

@@ -32,12 +32,12 @@ from dpviz.table.column_draft import HOW_TO_USE, MIDDLE, ColumnDraft, Use, numbe
 from dpviz.table.dates import ORDERS, PARTS
 from dpviz.table.proposal import feature_for, left_out, propose_schema
 from dpviz.table.role import DataRole
-from dpviz.table.schema import MOST_ROWS_PER_PERSON, Provenance
+from dpviz.table.schema import MAX_ROWS_PER_PERSON, Provenance
 from dpviz.table.schema_json import schema_from_json
 
-_MOST_MEGABYTES, _MOST_PROBLEMS = 10, 5
+_MAX_MEGABYTES, _MAX_PROBLEMS = 10, 5
 #: Rows of the grid that are shown without scrolling; the half row says that more follow.
-_MOST_ROWS = 12.5
+_MAX_ROWS = 12.5
 
 
 def ask_schema(work: Preparation) -> None:
@@ -63,7 +63,7 @@ def ask_schema(work: Preparation) -> None:
         words = "Every ε is that of a person: so many rows share it."
         words += " Without a column nothing enforces it: it rests on your word." if person is None else ""
         most, key = draft.rows_per_person, f"rows-{revision}" if person is not None else f"rows-word-{revision}"
-        draft = draft.with_persons(person, int(st.number_input(label, 1, MOST_ROWS_PER_PERSON, most, key=key, help=words)))
+        draft = draft.with_persons(person, int(st.number_input(label, 1, MAX_ROWS_PER_PERSON, most, key=key, help=words)))
     with left:
         names = [name for name in draft.names if name != draft.person]
         index = names.index(draft.target) if draft.target in names else None
@@ -147,10 +147,10 @@ def ask_columns(work: Preparation) -> None:
     kinds = {"whole": "bool"}  # texts else, for a grid of numbers reads 220,5 as 2205
     frame = pd.DataFrame({name: pd.Series([row[name] for row in rows], dtype=kinds.get(name, "string")) for name in _CONFIG})
     options: dict[str, Any] = {"num_rows": "fixed", "hide_index": True, "disabled": ["name", "source"], "placeholder": "–"}
-    height = round(38 + 35 * min(len(frame), _MOST_ROWS))
+    height = round(38 + 35 * min(len(frame), _MAX_ROWS))
     st.data_editor(frame, key=key, column_config=_CONFIG, alt=_ALT, height=height, **options)
     if problems:
-        st.warning("  \n".join(problems[:_MOST_PROBLEMS]), icon=":material/pin:")
+        st.warning("  \n".join(problems[:_MAX_PROBLEMS]), icon=":material/pin:")
     if work.left_out:
         reasons = "; ".join(f"{as_code(name)} ({escape_markdown(why)})" for name, why in work.left_out[:10])
         st.caption(f"Left out when filling in: {reasons}.")
@@ -276,7 +276,7 @@ def ask_schema_file(work: Preparation) -> None:
     is_own = work.draft is not None and work.sample is None  # nobody has described these columns yet
     with st.expander("Codebook or schema as a file", is_own, icon=":material/description:"):
         words = "Where a codebook lists “m = male”, the code m becomes the category, because that is what the cells contain."
-        options = {"type": ["json", "csv"], "max_upload_size": _MOST_MEGABYTES, "help": words}
+        options = {"type": ["json", "csv"], "max_upload_size": _MAX_MEGABYTES, "help": words}
         kept = "The schema below is as it was."
         parts.upload("Schema saved by dpviz, or a codebook", "schema", _take, kept=kept, **options)
         if work.aside:

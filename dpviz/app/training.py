@@ -42,7 +42,7 @@ SHORT, SHORT_RERUNS = 0.35, 0.12
 #: Reruns of a tree; of deep trees, which take longer, one in so many from so many levels on.
 DRAWS, OF_DEEP = 30, ((7, 6), (6, 3))
 #: With more rows, or more levels, the trees at other epsilons take too long to begin by themselves.
-MOST_ROWS, MOST_LEVELS = 100_000, 7
+MAX_ROWS, MAX_LEVELS = 100_000, 7
 #: Epsilons in one worker process: they share their counts there.
 TOGETHER = 9
 _ENTROPY = "_entropy"
@@ -195,7 +195,7 @@ def current_resamples(request: FitRequest, loaded: Loaded) -> Resamples | None:
 def path_task(request: FitRequest, loaded: Loaded, *, fold: bool) -> background.Task | None:
     """The drawings at all epsilons, one part each; None where there are none."""
     depth = request.settings.depth
-    too_much = loaded.data.n_rows > MOST_ROWS or (depth != "auto" and int(depth) > MOST_LEVELS)
+    too_much = loaded.data.n_rows > MAX_ROWS or (depth != "auto" and int(depth) > MAX_LEVELS)
     if too_much or loaded.role is DataRole.PRIVATE or not request.spec.spends_epsilon:
         return None
     parts = parts_of(loaded.data)

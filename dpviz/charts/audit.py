@@ -24,7 +24,7 @@ from dpviz.results.wording import number_text, rounded_up
 from dpviz.table.schema import CategoricalFeature
 
 #: Beyond this exp() leaves the floats; no search gets near it.
-_LARGEST_EXPONENT = 700.0
+_MAX_EXPONENT = 700.0
 #: From this share of what is proved on, an attack is said to come near it.
 WEAK = 0.8
 WITHOUT, WITH = "without the person", "with the person"
@@ -166,7 +166,7 @@ def _rounded_down(bound: float) -> str:
 
 def times_text(epsilon: float) -> str:
     """How many times as likely an output may become: "3.5 times"; infinite: "without limit"."""
-    return f"{number_text(math.exp(epsilon))} times" if epsilon < _LARGEST_EXPONENT else "without limit"
+    return f"{number_text(math.exp(epsilon))} times" if epsilon < _MAX_EXPONENT else "without limit"
 
 
 def chance_text(chance: float) -> str:
@@ -387,7 +387,7 @@ def chance_chart(result: AuditResult) -> Chart:
     assert result.worst_pair is not None
     chances = dict(zip((WITHOUT, WITH), result.worst_pair.probabilities, strict=True))
     low, top = sorted(chances.values())
-    limit = math.exp(result.claimed) * low if result.claimed < _LARGEST_EXPONENT else math.inf
+    limit = math.exp(result.claimed) * low if result.claimed < _MAX_EXPONENT else math.inf
     texts = list(map(chance_text, chances.values()))
     is_beyond_claim = [is_beyond(result) and value == top for value in chances.values()]
     style = hatched_bar(

@@ -238,7 +238,7 @@ def spending_rows(plan: BudgetPlan, spent: Mapping[tuple[str, int | None], float
 # --- accuracy over shares
 
 #: The scale of accuracy is at least this wide, so that noise does not look like a landscape.
-LEAST_SPREAD = 0.05
+MIN_SPREAD = 0.05
 #: From this relative height on a cell has the full colour.
 FULL = 0.93
 _CELL = 30
@@ -252,9 +252,9 @@ def _part(part: str) -> str:
 def map_chart(share_map: ShareMap, *, current: Shares | None) -> Chart:
     """A triangle over three shares, else a line; the automatic choice and `current`, shares set by hand, are marked.
 
-    The worst point, or one LEAST_SPREAD below the best, has the lightest shade. `customdata` of a point is its number.
+    The worst point, or one MIN_SPREAD below the best, has the lightest shade. `customdata` of a point is its number.
     """
-    spread = max(LEAST_SPREAD, float(np.ptp(share_map.means)))
+    spread = max(MIN_SPREAD, float(np.ptp(share_map.means)))
     parts, best, good = share_map.movable.parts, share_map.best, set(share_map.as_good)
     rule, n_tied = share_map.nearest(share_map.movable.automatic), len(good) - 1
     tied = f"; {count_text(n_tied, 'other point')} {'is' if n_tied == 1 else 'are'} statistically tied with it" if n_tied else ""

@@ -27,7 +27,7 @@ from dpviz.learners.variants import parse_variant, place_of, variant_title
 from dpviz.models.tree import format_value
 from dpviz.results.verdict import ROW, Unit
 from dpviz.results.wording import number_text, rounded_up
-from dpviz.training.estimate.number_report import LEAST_R2
+from dpviz.training.estimate.number_report import MIN_R2
 
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "pentagon", "hexagon", "cross")
 _WORDS = {"holds": "", "none": "", "unproven": ", claim unproven", "violated": ", claim violated"}
@@ -102,7 +102,7 @@ def measure_text(value: float, metric: str) -> str:
 def interval_text(between: tuple[float, float], metric: str) -> str:
     """Both ends, as in "80.1% to 82.5%"."""
     low, high = between
-    least = f"below {measure_text(LEAST_R2, metric)}" if metric == "r2" and low < LEAST_R2 else measure_text(low, metric)
+    least = f"below {measure_text(MIN_R2, metric)}" if metric == "r2" and low < MIN_R2 else measure_text(low, metric)
     return f"{least} to {measure_text(high, metric)}"
 
 

@@ -9,7 +9,7 @@ from dpviz.charts.theme import BLUE
 from dpviz.charts.wording import percent
 from dpviz.evaluation.columns import ColumnLook
 
-_LONGEST = 40
+_MAX_NAME_LENGTH = 40
 
 
 def column_chart(look: ColumnLook) -> Chart:
@@ -63,4 +63,4 @@ def _share(look: ColumnLook, count: int) -> str:
 
 
 def _short(label: str) -> str:
-    return label if len(label) <= _LONGEST else f"{label[: _LONGEST - 1]}…"
+    return label if len(label) <= _MAX_NAME_LENGTH else f"{label[: _MAX_NAME_LENGTH - 1]}…"

@@ -17,7 +17,7 @@ from dpviz.learners import DEFAULT, get_learner
 from dpviz.results.wording import number_text, rounded_up
 
 #: Options of a node that get a bar of their own.
-MOST_OPTIONS = 10
+MAX_OPTIONS = 10
 CLAIMED, FOUND, COMPOSED = "what the proof says", "really lost, at least", "what the steps add up to"
 
 
@@ -44,7 +44,7 @@ def adding_chart(published: AuditResult, sound: AuditResult, n_features: int) ->
 
 def options_chart(node: Grown) -> Chart:
     """How likely each option is, its words above its bar; the drawn one in its own colour with a mark; the rest as one bar."""
-    options = [option for place, option in enumerate(node.options) if place < MOST_OPTIONS or option.drawn]
+    options = [option for place, option in enumerate(node.options) if place < MAX_OPTIONS or option.drawn]
     entries = [(option.words, option.probability, option.drawn) for option in options]
     if n_others := len(node.options) - len(options):
         other_probability = sum(option.probability for option in node.options) - sum(option.probability for option in options)

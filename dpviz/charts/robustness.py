@@ -81,7 +81,7 @@ BELOW = 0.25
 #: Up to so many rows every number of them is named below the axis.
 FEW = 8
 #: Letters for which the legend has room on a telephone.
-LONGEST = 60
+MAX_LEGEND_LENGTH = 60
 _ATTACK_SYMBOLS = ("circle", "diamond", "square", "triangle-up")
 
 
@@ -200,7 +200,7 @@ def _add(figure: Figure, item: CertifiedCurve, up_to: float, style: Style, thres
 
 def _legend_words(name: str, words: str) -> str:
     """On two lines where a telephone would cut off one."""
-    return f"{name}:{' ' if len(name) + len(words) <= LONGEST else '<br>'}{words}"
+    return f"{name}:{' ' if len(name) + len(words) <= MAX_LEGEND_LENGTH else '<br>'}{words}"
 
 
 def _add_attacks(figure: Figure, item: CertifiedCurve, attacks: pd.DataFrame, colour: str) -> None:
@@ -286,7 +286,7 @@ def struck_text(item: CertifiedCurve, threshold: float | None) -> str:
 
 
 #: Lines per curve.
-MOST_ROWS = 11
+MAX_ROWS = 11
 
 
 def guarantee_rows(curves: Sequence[CertifiedCurve], up_to: float) -> Rows:
@@ -294,7 +294,7 @@ def guarantee_rows(curves: Sequence[CertifiedCurve], up_to: float) -> Rows:
     rows = []
     for item in curves:
         table, every = item.table, curve_rows(item.table.n_train, up_to)
-        for place in np.linspace(0, len(every) - 1, min(len(every), MOST_ROWS)).round().astype(int):
+        for place in np.linspace(0, len(every) - 1, min(len(every), MAX_ROWS)).round().astype(int):
             k = every[place]
             published = "none" if item.kind in ("votes", "no_guarantee") else f"{table.published(k):.1%}"
             rows.append(
@@ -328,7 +328,7 @@ def attack_table(curves: Sequence[CertifiedCurve], attacks: pd.DataFrame) -> Row
 
 
 #: A smaller difference of means is not worth a sentence.
-LEAST = 0.02
+MIN_DIFFERENCE = 0.02
 
 
 def attacked_sentence(attacks: pd.DataFrame, unit: Unit = ROW) -> str:
@@ -340,7 +340,7 @@ def attacked_sentence(attacks: pd.DataFrame, unit: Unit = ROW) -> str:
     ours, rivals = private[private.learner == DEFAULT], private[private.learner != DEFAULT]
     pairs = ours.merge(rivals, on=["attack", "epsilon", "poisoned_rows"], suffixes=("", "_other"))
     behind = pairs.accuracy_other - pairs.accuracy
-    if not len(pairs) or behind.max() < LEAST:
+    if not len(pairs) or behind.max() < MIN_DIFFERENCE:
         return ""
     worst = pairs.loc[behind.idxmax()]
     are_apart = worst.high < worst.low_other

@@ -16,8 +16,8 @@ from dpviz.training.params import controls_of
 #: Name -> arguments of `ArgumentParser.add_argument`.
 Options = Mapping[str, dict[str, Any]]
 #: Largest whole number of any argument; a register and a table hold 64 bits.
-MOST = 10**18
-_MOST_DIGITS = 40
+MAX_NUMBER = 10**18
+_MAX_DIGITS = 40
 _NUMBER = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)", re.ASCII | re.IGNORECASE)
 _WORDS = {"true": True, "yes": True, "false": False, "no": False, "none": None}
 #: What completes the name of a file in a shell, in the words of shtab.
@@ -56,11 +56,11 @@ def column(text: str) -> str:
     return text
 
 
-def whole(least: int = 1, most: int = MOST) -> Callable[[str], int]:
+def whole(least: int = 1, most: int = MAX_NUMBER) -> Callable[[str], int]:
     """Reads a whole number in a range."""
 
     def read(text: str) -> int:
-        if text.isascii() and text.isdecimal() and len(text) < _MOST_DIGITS and least <= int(text) <= most:
+        if text.isascii() and text.isdecimal() and len(text) < _MAX_DIGITS and least <= int(text) <= most:
             return int(text)
         raise ArgumentTypeError(f"must be a whole number from {least:,} to {most:,}, got {text!r:.80}")
 
@@ -176,6 +176,6 @@ def _value(text: str) -> Any:
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
     try:
-        return int(text) if text.isascii() and text.lstrip("-").isdecimal() and len(text) < _MOST_DIGITS else number(text)
+        return int(text) if text.isascii() and text.lstrip("-").isdecimal() and len(text) < _MAX_DIGITS else number(text)
     except (ArgumentTypeError, ValueError):
         return text

@@ -12,7 +12,7 @@ from dpviz.table.raw import RawTable
 from dpviz.table.role import DataRole
 
 #: Bars of a column: bins of a number, or its most frequent texts.
-MOST_BARS = 20
+MAX_BARS = 20
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,9 @@ def _look(column: Column) -> ColumnLook:
     numbers = values[~np.isnan(values)]
     if len(numbers) == 0 or len(numbers) + n_missing < column.n_rows:
         return _of_texts(column, n_missing)
-    if len(np.unique(numbers[: 50 * MOST_BARS])) <= MOST_BARS:  # otherwise all of them need no sorting
+    if len(np.unique(numbers[: 50 * MAX_BARS])) <= MAX_BARS:  # otherwise all of them need no sorting
         distinct, counts = np.unique(numbers, return_counts=True)
-        if len(distinct) <= MOST_BARS:
+        if len(distinct) <= MAX_BARS:
             labels = tuple(map(canonical_number, distinct.tolist()))
             return ColumnLook(column.name, column.n_rows, n_missing, labels, tuple(counts.tolist()))
     return _of_bins(column, n_missing, numbers)
@@ -57,7 +57,7 @@ def _look(column: Column) -> ColumnLook:
 
 def _of_bins(column: Column, n_missing: int, numbers: np.ndarray) -> ColumnLook:
     low, high = float(numbers.min()), float(numbers.max())
-    edges = low + (high / 2 - low / 2) * (2 * np.arange(MOST_BARS + 1) / MOST_BARS)  # the difference may be infinite
+    edges = low + (high / 2 - low / 2) * (2 * np.arange(MAX_BARS + 1) / MAX_BARS)  # the difference may be infinite
     edges[-1] = high
     counts = np.histogram(numbers, bins=edges)[0]
     ends = [f"{edge:,.0f}" if 1e4 <= abs(edge) < 1e15 else f"{edge:.4g}" for edge in edges.tolist()]
@@ -68,7 +68,7 @@ def _of_bins(column: Column, n_missing: int, numbers: np.ndarray) -> ColumnLook:
 def _of_texts(column: Column, n_missing: int) -> ColumnLook:
     """The most frequent texts first."""
     counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.distinct_texts))
-    order = np.argsort(-counts, kind="stable")[:MOST_BARS]
+    order = np.argsort(-counts, kind="stable")[:MAX_BARS]
     shown = counts[order]
     labels = tuple(column.distinct_texts[place] for place in order.tolist())
     return ColumnLook(column.name, column.n_rows, n_missing, labels, tuple(shown.tolist()), int(counts.sum() - shown.sum()))

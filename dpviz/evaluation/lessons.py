@@ -170,9 +170,9 @@ def _node(data: EncodedDataset, keys: dict[str, Any], path: str) -> Node:
 # Every distribution is a mechanism's or a learner's own (`.pmf`, `.probabilities`, its enumerated step).
 
 #: Noisy counts further out than this many steps are not drawn; those left out have little probability, and the same ratio.
-MOST_STEPS = 30
-#: Chances below e^-MOST_EXPONENT would round to 0 and a bound built on them would be wrong.
-MOST_EXPONENT = 700
+MAX_STEPS = 30
+#: Chances below e^-MAX_EXPONENT would round to 0 and a bound built on them would be wrong.
+MAX_EXPONENT = 700
 #: Rows of the tables on which features are added: more make the found loss a little larger and the search slower.
 FEATURE_ROWS = 3
 #: The learner whose paper counts the features of a row as different rows, and how it is grown complete, which refutes it.
@@ -222,7 +222,7 @@ class NoisyCounts:
 def noisy_counts(counts: tuple[int, int], distance: int, epsilon: float) -> NoisyCounts:
     """Geometric noise on the counts of two tables that differ in `distance` rows."""
     noise = GeometricNoise(epsilon)
-    reach = min(MOST_STEPS, max(3, noise.radius(0.005)))
+    reach = min(MAX_STEPS, max(3, noise.radius(0.005)))
     outcomes = np.arange(min(counts) - reach, max(counts) + reach + 1)
     first, second = (noise.pmf(outcomes - count) for count in counts)
     return NoisyCounts(outcomes, first, second, epsilon, distance)
@@ -335,7 +335,7 @@ def poisoned_stump(train: EncodedDataset, test: EncodedDataset, epsilon: float) 
     Raises UnsupportedError for a learner that does not label its leaves in the same choice, and where epsilon times the rows is
     so large that unlikely trees round to impossible ones.
     """
-    if epsilon * train.n_rows > MOST_EXPONENT:
+    if epsilon * train.n_rows > MAX_EXPONENT:
         raise UnsupportedError("Chances of unlikely trees round to 0 here.", remedy="Take fewer rows or a smaller epsilon.")
     planned = BoundLearner.of(DEFAULT, train.schema, epsilon=epsilon, depth=1, leaves="labels")
     source = Enumeration()

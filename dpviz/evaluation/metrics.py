@@ -100,7 +100,7 @@ OF_NUMBERS = tuple(name for name, metric in TABLE.items() if metric.of_numbers)
 # --- Measures of rows, each with its 95% interval
 
 #: A probability of 0 for what happened costs the logarithm of this, as in scikit-learn.
-LEAST = np.finfo(np.float64).eps
+MIN_PROBABILITY = np.finfo(np.float64).eps
 #: Where the most frequent class has so many of the rows, accuracy says next to nothing and never comes first.
 RARE = 0.9
 
@@ -156,7 +156,7 @@ def measured_probabilities(target: np.ndarray, shares: np.ndarray, times: np.nda
         areas = [_area(target == code, shares[:, code], times) for code in ((1,) if n_classes == 2 else range(n_classes))]
         moved = np.mean([moved for _, moved in areas], axis=0)
         area = HeldOutMeasure(float(np.mean([value for value, _ in areas])), moved, times, high=1.0)
-    losses = -np.log(np.clip(shares[np.arange(len(target)), target], LEAST, 1))
+    losses = -np.log(np.clip(shares[np.arange(len(target)), target], MIN_PROBABILITY, 1))
     squares = np.square(shares - np.eye(n_classes)[target]).sum(axis=1) / (2 if n_classes == 2 else 1)
     return {"auc": area, "log_loss": _mean(losses, times), "brier": _mean(squares, times)}
 

@@ -330,7 +330,7 @@ Bounds = Certificate | VoteCertificate
 # A curve is computed from exact rows and covered by no epsilon: it is for the owner of the rows.
 
 #: The most points of a curve; up to here every number of poisoned rows is one.
-MOST_POINTS = 501
+MAX_POINTS = 501
 
 Split = tuple[EncodedDataset, EncodedDataset]
 
@@ -515,4 +515,4 @@ def poisoning_curve(
 def curve_rows(n_train: int, max_poisoned: float) -> tuple[int, ...]:
     """Numbers of rows from 0 up to this share, rounded down: all of them, or evenly spaced when there are many."""
     most = math.floor(n_train * max_poisoned + 1e-9)
-    return tuple(np.unique(np.linspace(0, most, min(most + 1, MOST_POINTS)).astype(np.int64)).tolist())
+    return tuple(np.unique(np.linspace(0, most, min(most + 1, MAX_POINTS)).astype(np.int64)).tolist())

@@ -37,7 +37,7 @@ _THREADED = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS
 #: Bytes of counts that a worker process remembers. loky ends a process that has grown by 300 MB, with all it remembers; two
 #: thirds of that are packages and rows.
 _REMEMBERED = 96_000_000
-_MOST_KEPT = 2
+_MAX_TABLES = 2
 #: Tasks that are given to an executor ahead of results.
 _AHEAD = 2 * (os.cpu_count() or 1)
 _KEPT: dict[Hashable, EncodedDataset] = {}
@@ -168,7 +168,7 @@ def process_local_copy(data: EncodedDataset) -> EncodedDataset:
     key = data.key, data.identity, data.not_row_wise, data.rows_per_person
     kept = _KEPT.pop(key, None) or data.with_cached_counts()
     _KEPT[key] = kept
-    for oldest in list(_KEPT)[:-_MOST_KEPT]:
+    for oldest in list(_KEPT)[:-_MAX_TABLES]:
         _KEPT.pop(oldest, None)
     return kept
 
@@ -179,7 +179,7 @@ def _enter_worker(home: int) -> None:
     It also ends with that process. A worker that waited for its first task to do so would outlive a killed process by minutes.
     """
     Thread(target=_exit_with_parent, args=(home,), daemon=True).start()
-    NodeCache.most_bytes = _REMEMBERED
+    NodeCache.max_bytes = _REMEMBERED
     if hasattr(os, "nice"):
         os.nice(19)
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -26,7 +26,7 @@ TEST_ROWS = 2_000
 #: Held-out share of given rows.
 TEST_SHARE = 0.2
 #: A planted rule sends at least this share of its rows to each side.
-LEAST_SIDE = 0.2
+MIN_SIDE = 0.2
 #: Below the root a planted rule sends about this share of its rows to the class of its subtree: with equal halves the rule above
 #: would be worth nothing by itself (an exclusive or), and no tree grown from the root could find it.
 AIM = 0.7
@@ -215,7 +215,7 @@ def _rule_for(schema: Schema, place: int, share: float, rng: np.random.Generator
         return None
     shares = np.array([rule.goes_left(sample).mean() for rule in rules])
     best = int(np.abs(shares - share).argmin())
-    return rules[best] if LEAST_SIDE <= shares[best] <= 1 - LEAST_SIDE else None
+    return rules[best] if MIN_SIDE <= shares[best] <= 1 - MIN_SIDE else None
 
 
 # --- What rows, epsilon and depth give before a row is touched: where features say little, something or much, at a base rate.
@@ -228,7 +228,7 @@ STRENGTHS = {"little": 0.35, "something": 0.5, "much": 0.75}
 #: Draws of a first look, and of all.
 FIRST_DRAWS, DRAWS = 3, 10
 #: Of more rows so many are simulated.
-MOST_ROWS = 50_000
+MAX_ROWS = 50_000
 #: Better than always saying one class in so many of the draws: it may be expected, or it may not.
 USUALLY, RARELY = 0.9, 0.5
 
@@ -300,9 +300,9 @@ def expected_steps(
 
     Raises what `region` and the fit raise; Cancelled once stopped.
 
-    `base_rate`: share of the second class. `n_rows`: as declared; of more than MOST_ROWS so many are simulated.
+    `base_rate`: share of the second class. `n_rows`: as declared; of more than MAX_ROWS so many are simulated.
     """
-    count = min(n_rows, MOST_ROWS)
+    count = min(n_rows, MAX_ROWS)
     worlds = [region(schema, n_rows=count, base_rate=base_rate, strength=value, seed=seed) for value in STRENGTHS.values()]
     tasks = [(world, seed_from(seed, number)) for number in range(draws) for world in worlds]
     always, outcomes = max(base_rate, 1 - base_rate), list[tuple[float, float, float]]()

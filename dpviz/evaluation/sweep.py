@@ -160,8 +160,8 @@ def _keys_of(frame: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
 
 #: Held-out share of a single split.
 TEST_SHARE = 0.2
-_MOST_SPLITS = 32
-_MOST_SPLIT_BYTES = 2**29
+_MAX_SPLITS = 32
+_MAX_SPLIT_BYTES = 2**29
 
 
 def sweep(
@@ -319,7 +319,7 @@ def _split(data: EncodedDataset, folds: int, seed: int, fold: int, n_rows: int |
 
 def _make_room(data: EncodedDataset) -> None:
     """Drop the splits of another table, and limit the memory of this one's."""
-    most = min(_MOST_SPLITS, _MOST_SPLIT_BYTES // (3 * data.nbytes + 1))
+    most = min(_MAX_SPLITS, _MAX_SPLIT_BYTES // (3 * data.nbytes + 1))
     if len(_SPLITS) >= most or any(key[0] != data.key for key in tuple(_SPLITS)):
         _SPLITS.clear()
 

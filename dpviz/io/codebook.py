@@ -12,7 +12,7 @@ from typing import Any
 from dpviz.errors import DpvizError, ParameterError, SchemaError
 from dpviz.io.csv import read_lines
 from dpviz.io.csv_text import csv_text, remove_guard
-from dpviz.io.limits import LARGEST_SCHEMA
+from dpviz.io.limits import MAX_SCHEMA_BYTES
 from dpviz.io.options import ReadOptions
 from dpviz.io.text import GZIP, UTF16_MARKS, Source, gunzip, name_of, read_bytes
 from dpviz.table.column_draft import MIDDLE, ColumnDraft, Use, feature_of, number_in, of_column, target_of
@@ -87,8 +87,8 @@ def read_codebook(source: Source, *, target: str | None = None) -> Codebook:
 
     Rows with missing or unknown cells of which it says nothing are dropped.
     """
-    raw = read_bytes(source, LARGEST_SCHEMA)
-    raw = gunzip(raw, LARGEST_SCHEMA) if raw.startswith(GZIP) else raw
+    raw = read_bytes(source, MAX_SCHEMA_BYTES)
+    raw = gunzip(raw, MAX_SCHEMA_BYTES) if raw.startswith(GZIP) else raw
     if raw.startswith(b"PK") or raw.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
         kind = "a Frictionless description" if re.search(rb'"(fields|resources)"\s*:\s*\[', raw) else "JSON"
         kind = "a workbook" if raw.startswith(b"PK") else kind

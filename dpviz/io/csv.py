@@ -26,12 +26,12 @@ import numpy as np
 from dpviz.errors import TableError
 from dpviz.io.limits import require_rows
 from dpviz.io.options import ReadOptions
-from dpviz.io.text import CHUNK_LINES, LONGEST_LINE, UNREADABLE, UTF8_MARK, checked_encoding, encoding_of, lines_of, plain_text
+from dpviz.io.text import CHUNK_LINES, MAX_LINE_LENGTH, UNREADABLE, UTF8_MARK, checked_encoding, encoding_of, lines_of, plain_text
 from dpviz.table.cells import MARKS_OF, Marks, clean, parse_numbers
 from dpviz.table.columns import Column
 from dpviz.table.notes import Doubt
 from dpviz.table.raw import ROW_NAMES, RawTable
-from dpviz.table.schema import LONGEST_NAME
+from dpviz.table.schema import MAX_NAME_LENGTH
 
 #: What may separate cells, with its name.
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
@@ -50,11 +50,11 @@ ESCAPED = '\\"'
 #: Stands for a line that is no record: a quote that is never closed.
 _NO_RECORD = '"\n'
 #: Lines that may stand above the one with the declared names.
-MOST_ABOVE = 20
+MAX_LINES_ABOVE = 20
 _BLANK_LINE = re.compile(rb"[ \t\r\n\v\f]*")
 #: How Excel says what separates cells.
 _SEPARATOR = re.compile(rb'"?sep=([,;\t|])"?', re.IGNORECASE)
-csv.field_size_limit(max(csv.field_size_limit(), LONGEST_LINE))  # of Python: 131,072
+csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE_LENGTH))  # of Python: 131,072
 
 
 def read_lines(raw: bytes, options: ReadOptions) -> RawTable:
@@ -72,7 +72,7 @@ def read_lines(raw: bytes, options: ReadOptions) -> RawTable:
         rows, not_row_wise = _Rows(header, raw, options, n_lines + 1), _ALL_LINES
     marks = MARKS_OF.get(header.delimiter, Marks.UNKNOWN)
     columns = tuple(Column(name, packs=pack, marks=marks) for name, pack in zip(header.names, rows.packs, strict=True))
-    why = f"another number of cells than columns, a quote that is never closed, or over {LONGEST_LINE:,} letters"
+    why = f"another number of cells than columns, a quote that is never closed, or over {MAX_LINE_LENGTH:,} letters"
     lost = lost_rows(rows.n_malformed, len(rows.left_out) - rows.n_malformed, "line", why)
     notes = (*notes, *header.notes, *lost, *rows.doubts())
     return RawTable(columns, options.title, notes, rows.n_malformed, tuple(rows.left_out), not_row_wise)
@@ -116,11 +116,11 @@ class _Rows:
         for lines in _records_of(blocks, self.delimiter, self.width) if options.by_record else blocks:
             options.step(min(1.0, n_read / n_lines))
             n_read += len(lines)
-            if sum(map(len, lines)) <= LONGEST_LINE:
+            if sum(map(len, lines)) <= MAX_LINE_LENGTH:
                 self._add(lines)
             else:  # one at a time, for cells take up to ten times the memory of their text
                 for line in lines:
-                    self._add([line if len(line) <= LONGEST_LINE else _NO_RECORD])
+                    self._add([line if len(line) <= MAX_LINE_LENGTH else _NO_RECORD])
 
     def _add(self, lines: list[str]) -> None:
         """Keep what is a row; what becomes of a line depends on that line alone."""
@@ -198,12 +198,12 @@ def _records_of(blocks: Iterable[list[str]], delimiter: str, width: int) -> Iter
         for place in count():
             if place == len(waiting):
                 waiting.extend(islice(lines, 1))
-            if place == len(waiting) or (n_letters := n_letters + len(waiting[place])) > LONGEST_LINE:
+            if place == len(waiting) or (n_letters := n_letters + len(waiting[place])) > MAX_LINE_LENGTH:
                 return
             yield waiting[place]
 
     def n_lines(line: str) -> int:
-        if '"' not in line or len(line) > LONGEST_LINE or cells_of([line], delimiter)[0] is not None:
+        if '"' not in line or len(line) > MAX_LINE_LENGTH or cells_of([line], delimiter)[0] is not None:
             return 1
         if ESCAPED in line and _escaped_cells(line, delimiter, width) is not None:
             return 1
@@ -285,14 +285,14 @@ def _read_header(raw: bytes, options: ReadOptions) -> Header:
         raise TableError("empty", "The file is empty.", remedy=remedy)
     line, end = first
     if options.wanted:
-        for place, (other, its_end) in enumerate((first, *islice(lines, MOST_ABOVE))):
+        for place, (other, its_end) in enumerate((first, *islice(lines, MAX_LINES_ABOVE))):
             fitting = next((mark for mark in (delimiter, *DELIMITERS) if mark and _holds(other, mark, options)), None)
             if fitting is not None:
                 line, end, delimiter = other, its_end, fitting
                 notes += [f"Lines above the names of the columns were left out: {place}."] if place else []
                 break
-    if len(line) > LONGEST_LINE:
-        what = f"The first line is longer than {LONGEST_LINE:,} bytes."
+    if len(line) > MAX_LINE_LENGTH:
+        what = f"The first line is longer than {MAX_LINE_LENGTH:,} bytes."
         raise TableError("no-header", what, row=1, remedy="Put the column names into the first line.")
     if b"\0" in line:
         what = "The first line holds NUL bytes, which no text contains: a binary file, or UTF-16 without its mark."
@@ -330,7 +330,7 @@ def _first_lines(raw: bytes) -> Iterator[tuple[bytes, int]]:
 
 def _holds(line: bytes, delimiter: str, options: ReadOptions) -> bool:
     """Whether a line holds all names that are wanted."""
-    if len(line) > LONGEST_LINE:
+    if len(line) > MAX_LINE_LENGTH:
         return False
     encoding, _ = encoding_of(line, options.encoding)
     cells = cells_of([line.decode(encoding, "replace")], delimiter)[0]
@@ -407,8 +407,8 @@ def check_names(names: list[str], max_columns: int, *, is_typed: bool = False) -
             reason = "a table saved with its row numbers has such a column, and of merged cells only the first has the name"
             remedy = "Name it." if is_typed else f"Name it, or delete the column ({reason}). {_FIRST_LINE}"
             raise TableError("blank-name", f"Column {place} has no name.", row=row, remedy=remedy)
-        if len(name) > LONGEST_NAME:
-            what = f"The name of column {place} has over {LONGEST_NAME:,} letters."
+        if len(name) > MAX_NAME_LENGTH:
+            what = f"The name of column {place} has over {MAX_NAME_LENGTH:,} letters."
             remedy = "Make sure the first line holds column names, and shorten this one."
             raise TableError("long-name", what, row=row, remedy=remedy)
         if name in seen:

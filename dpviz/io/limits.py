@@ -47,7 +47,7 @@ MAX_BYTES = _round_down(_MEMORY // MEMORY_PER_BYTE)
 MAX_ROWS = _round_down(_MEMORY // 1_600)
 MAX_COLUMNS = 2_000
 #: Bytes of a schema or a codebook.
-LARGEST_SCHEMA = 10_000_000
+MAX_SCHEMA_BYTES = 10_000_000
 
 
 def in_words() -> str:

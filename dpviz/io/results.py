@@ -30,7 +30,7 @@ from dpviz.training.estimate.report import ClassReport, groups_of, names_of
 from dpviz.training.estimate.window import Window
 from dpviz.training.params import Settings, controls_of, make_params
 
-_MOST_DISCLOSURES = 5
+_MAX_DISCLOSURES = 5
 
 
 def test_result_of(document: Any, schema: Schema) -> TestReport | None:
@@ -183,8 +183,8 @@ def _unit(declared: Unit | None, stated: Unit) -> Unit:
 
 
 def _uncovered(disclosures: tuple[Disclosure, ...]) -> list[str]:
-    lines = [f"Outside the guarantee: {item.what}" for item in disclosures[:_MOST_DISCLOSURES]]
-    more = len(disclosures) - _MOST_DISCLOSURES
+    lines = [f"Outside the guarantee: {item.what}" for item in disclosures[:_MAX_DISCLOSURES]]
+    more = len(disclosures) - _MAX_DISCLOSURES
     return [*lines, f"And {more} more such disclosures; the JSON document lists them."] if more > 0 else lines
 
 

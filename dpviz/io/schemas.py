@@ -4,7 +4,7 @@ from pathlib import Path
 
 from dpviz.errors import DocumentError
 from dpviz.io.codebook import import_codebook
-from dpviz.io.limits import LARGEST_SCHEMA
+from dpviz.io.limits import MAX_SCHEMA_BYTES
 from dpviz.io.text import read_document
 from dpviz.table.schema import Schema
 from dpviz.table.schema_json import schema_from_json
@@ -23,7 +23,7 @@ def load_schema(path: str | Path) -> Schema:
     if Path(path).suffix.lower() == ".csv":
         return import_codebook(path)
     remedy = "Check the path; it must name a schema saved by dpviz."
-    text = read_document(path, "The schema file", remedy, LARGEST_SCHEMA)
+    text = read_document(path, "The schema file", remedy, MAX_SCHEMA_BYTES)
     try:
         return schema_from_json(text)
     except DocumentError as error:

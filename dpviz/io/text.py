@@ -68,15 +68,15 @@ _OTHER_KINDS: dict[str, tuple[str, bytes]] = {
     "a document": (".doc .docx .rtf", rb"(?!)"),
 }
 #: First bytes that are looked at.
-_MOST_LOOKED_AT = 100_000
+_MAX_BEGIN = 100_000
 #: Encodings in which a line feed is never part of another character, so that lines are the same whatever their bytes are.
 ENCODINGS = ("utf-8", *(f"cp{page}" for page in range(1250, 1259)), *(f"iso8859-{part}" for part in range(1, 17) if part != 12))
 #: Longer lines are left out, so that no line can ask for more memory than this many cells; a longer header is refused.
-LONGEST_LINE = 4_000_000
+MAX_LINE_LENGTH = 4_000_000
 #: Read at once: a number of lines, not of letters, for whoever waits sees how it goes on.
 CHUNK_LINES = 1024
 #: Bytes of a schema, a model or another document.
-_LARGEST_DOCUMENT = 256 << 20
+_MAX_DOCUMENT_BYTES = 256 << 20
 #: What a byte becomes that cannot be read.
 UNREADABLE = "\ufffd"
 #: How a text begins whose lines end with carriage returns alone.
@@ -103,7 +103,7 @@ def plain_text(raw: bytes, encoding: str | None, *, has_header: bool) -> tuple[b
         notes.append("Read as UTF-16.")
     if not has_header:
         return raw, encoding, tuple(notes)
-    begin = raw[:_MOST_LOOKED_AT].removeprefix(UTF8_MARK)
+    begin = raw[:_MAX_BEGIN].removeprefix(UTF8_MARK)
     for kind, (_, pattern) in _OTHER_KINDS.items():
         if re.match(pattern, begin, re.DOTALL):
             raise _other_kind(kind)
@@ -181,7 +181,7 @@ def read_bytes(source: Any, max_bytes: int) -> bytes:
     return raw
 
 
-def read_document(path: str | Path, which: str, remedy: str, most: int = _LARGEST_DOCUMENT) -> bytes:
+def read_document(path: str | Path, which: str, remedy: str, most: int = _MAX_DOCUMENT_BYTES) -> bytes:
     """The bytes of a JSON file that somebody named; raises DpvizError. `which` file it is begins a sentence: "The model file"."""
     try:
         with open(path, "rb") as file:
@@ -208,7 +208,7 @@ def gunzip(raw: bytes, max_bytes: int) -> bytes:
 
 def refuse_other_endings(file_name: str, archive: bytes = b"") -> None:
     """Raise TableError where the ending of a name, which is public, or what an archive begins with says that it is no table."""
-    begin = archive[:_MOST_LOOKED_AT]
+    begin = archive[:_MAX_BEGIN]
     for kind, (endings, pattern) in _OTHER_KINDS.items():
         if endings and (file_name.lower().endswith(tuple(endings.split())) or re.match(pattern, begin, re.DOTALL)):
             raise _other_kind(kind)

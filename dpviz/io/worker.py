@@ -44,7 +44,7 @@ if sys.platform != "win32":
 SECONDS, SECONDS_PER_MB = 60.0, 20.0
 #: How often the caller is asked whether the rows are still wanted, in milliseconds.
 _ASK = 200
-_MOST_MESSAGE = 1 << 24
+_MAX_MESSAGE = 1 << 24
 #: Bytes that a library may take for itself, whatever the file.
 _LIBRARY = 1 << 28
 _PR_SET_PDEATHSIG = 1
@@ -133,7 +133,7 @@ class _Answers:
         self.format, self.options, self.share = format, options, 0.0
         size = file.stat().st_size if isinstance(file, Path) else len(file)
         self.seconds = SECONDS + SECONDS_PER_MB * size / 1e6
-        self.most = 2 * options.max_bytes + _MOST_MESSAGE
+        self.most = 2 * options.max_bytes + _MAX_MESSAGE
         self.jobs, self.pipe = _fork(format, in_batches=isinstance(file, Path))
         self.heard = monotonic()
         asked = asdict(replace(options, step=watched(None, None))) | {"step": None}
@@ -151,7 +151,7 @@ class _Answers:
     def next(self) -> Any:
         """A table or facts; None at the end. Raises what the worker says, and whatever for what it may not say."""
         while True:
-            match json.loads(self._read(_MOST_MESSAGE)):
+            match json.loads(self._read(_MAX_MESSAGE)):
                 case {"share": float(share)}:
                     self.share = share
                     self.options.step(share)

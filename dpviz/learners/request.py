@@ -386,7 +386,7 @@ def read_rows(rows: Any, schema: Schema) -> Rows:
 SHARES = (10, 25, 50, 75, 90)
 #: The used row count is far from the declared one beyond this factor, either way.
 FAR = 1.25
-_MOST_NAMED = 5
+_MAX_NAMES = 5
 
 
 def doubts(data: Rows) -> tuple[str, ...]:
@@ -431,9 +431,9 @@ def _of_column(data: Rows) -> str:
     name = max(left_out, key=left_out.__getitem__)
     column = next((one for one in (*data.schema.features, data.schema.target) if one.name == name), None)
     known = getattr(column, "categories", getattr(column, "classes", ()))
-    more = f" and {len(known) - _MOST_NAMED} more" if len(known) > _MOST_NAMED else ""
+    more = f" and {len(known) - _MAX_NAMES} more" if len(known) > _MAX_NAMES else ""
     wanted = (
-        f"one of {', '.join(f'{text!r:.40}' for text in known[:_MOST_NAMED])}{more}" if known else "a number or date as declared"
+        f"one of {', '.join(f'{text!r:.40}' for text in known[:_MAX_NAMES])}{more}" if known else "a number or date as declared"
     )
     return f"Most are left out by {name!r:.80}" + (f", which must be {wanted}." if column is not None else ".")
 

@@ -23,7 +23,7 @@ from dpviz.table.schema import CategoricalFeature, NumericTarget
 #: Rows that are worked on at once: their columns and sums stay close to the processor.
 _CHUNK_SIZE = 1 << 14
 #: Cells of a table that is worked out once for two features.
-_LARGEST = 1 << 18
+_MAX_CELLS = 1 << 18
 
 
 #: What depends on one feature (named twice) or two: trees, and of some only what lies on one side (0, 1) of the root.
@@ -129,7 +129,7 @@ class BoostedTrees(PackedTreesMixin, ScoreMixin):
         step = {feature: self._step(feature, columns[feature]) for feature in sorted(asked)}
         rows = np.column_stack([column.astype(np.float64) for column in columns])
         for features, some in parts.items():
-            if self._n_places(features) > min(self._n_scored, _LARGEST):
+            if self._n_places(features) > min(self._n_scored, _MAX_CELLS):
                 total += self._add_trees(rows, some)
                 continue
             first, second = features

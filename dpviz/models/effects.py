@@ -19,7 +19,7 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget
 
 #: Rows of the background, values of a number, and categories at most.
-BACKGROUND, STEPS, MOST_CATEGORIES = 128, 25, 200
+BACKGROUND, STEPS, MAX_CATEGORIES = 128, 25, 200
 #: Features whose rows are predicted together, which is quicker than one by one.
 _TOGETHER = 3
 
@@ -72,7 +72,7 @@ def _answers(model: Model, data: EncodedDataset) -> np.ndarray:
 def _values(feature: Feature) -> np.ndarray:
     if isinstance(feature, CategoricalFeature):
         count = len(feature.categories)
-        return np.unique(np.linspace(0, count - 1, min(count, MOST_CATEGORIES)).astype(np.uint16))
+        return np.unique(np.linspace(0, count - 1, min(count, MAX_CATEGORIES)).astype(np.uint16))
     steps = np.linspace(feature.low, feature.high, STEPS)
     return np.unique(np.clip(np.rint(steps), np.ceil(feature.low), np.floor(feature.high))) if feature.whole else steps
 

@@ -17,7 +17,7 @@ from dpviz.table.schema import NumericTarget
 
 #: Shares of the rows, in percent: the largest that is reached is said, never an exact count. Below the first nothing is.
 SHARES = (10, 25, 50, 75, 90, 100)
-_MOST_NAMED = 5
+_MAX_REASONS = 5
 
 
 def answers(model: Model, rows: Any) -> np.ndarray:
@@ -85,7 +85,7 @@ class Unanswered:
         share = self._share(self.count)
         if not share:
             return ""
-        reasons = [(name, self._share(n_rows)) for name, n_rows in self.dropped.most_common(_MOST_NAMED)]
+        reasons = [(name, self._share(n_rows)) for name, n_rows in self.dropped.most_common(_MAX_REASONS)]
         named = [f"{f'cells of {name!r:.80}' if name else 'broken lines'} (at least {part}%)" for name, part in reasons if part]
         why = f", most for {', '.join(named)}" if named else ""
         which = "No row has an answer" if share == SHARES[-1] else f"At least {share}% of the rows have no answer"

@@ -43,7 +43,7 @@ class SubsetRule:
 
 
 Rule = ThresholdRule | SubsetRule
-MOST_NAMED = 8  # categories in a question on screen; rules as text and exports list all
+MAX_CATEGORIES = 8  # categories in a question on screen; rules as text and exports list all
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,8 +294,8 @@ def rule_in_words(schema: Schema, rule: Rule) -> str:
         case SubsetRule():
             assert isinstance(feature, CategoricalFeature)
             named = [feature.categories[code] for code in rule.codes]
-            if len(named) > MOST_NAMED:
-                named[MOST_NAMED - 1 :] = [f"{len(named) - MOST_NAMED + 1} more"]
+            if len(named) > MAX_CATEGORIES:
+                named[MAX_CATEGORIES - 1 :] = [f"{len(named) - MAX_CATEGORIES + 1} more"]
             return f"{feature.name} is {' or '.join(named)}"
 
 

@@ -20,11 +20,11 @@ from dpviz.table.validation import is_number
 #: Bits after the binary point of one row's contribution: sums over up to 2^32 rows are exact in 53 bits.
 CONTRIBUTION_BITS = 20
 #: The standard deviation of the noise is at least 2^28 steps of its grid, as far as 20 more bits allow.
-_NOISE_BITS, _MOST_EXTRA_BITS = 28, 20
+_NOISE_BITS, _MAX_EXTRA_BITS = 28, 20
 #: Above this many steps the simulation rounds continuous noise; probabilities differ by a factor of at most 1 + 1e-6.
 _SMOOTH = 1000.0
 #: Beyond, sums in steps of 2^-20 leave int64.
-_LARGEST_SCALE = 2.0**40
+_MAX_SCALE = 2.0**40
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +80,14 @@ class NoiseGrid:
     scales: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        if not all(is_number(scale) and 0 < scale < _LARGEST_SCALE for scale in self.scales):
+        if not all(is_number(scale) and 0 < scale < _MAX_SCALE for scale in self.scales):
             raise ParameterError("NoiseGrid", "scales", self.scales, "numbers in (0, 2^40)")
 
     @cached_property
     def extra_bits(self) -> int:
         """How many bits finer the grid of the noise is than that of the contributions."""
         wanted = _NOISE_BITS - CONTRIBUTION_BITS - math.floor(math.log2(min(self.scales)))
-        return min(_MOST_EXTRA_BITS, max(0, wanted))
+        return min(_MAX_EXTRA_BITS, max(0, wanted))
 
     @cached_property
     def steps(self) -> float:

@@ -20,7 +20,7 @@ from dpviz.privacy.sensitivity import Sensitivity, check_epsilon
 from dpviz.privacy.source import NoiseSource, Released, drawn_by
 
 #: Gauss-Legendre nodes; the integrand is a polynomial, so (candidates + 1) / 2 nodes would be exact.
-_MOST_NODES = 256
+_MAX_NODES = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +86,14 @@ class PermuteAndFlip(_Selection):
         half as many nodes; above 512 candidates it is so smooth that 256 nodes leave no visible error.
         """
         coins = np.exp(self._logits(utilities))
-        nodes, weights = _unit_quadrature(min(coins.shape[-1] // 2 + 1, _MOST_NODES))
+        nodes, weights = _unit_quadrature(min(coins.shape[-1] // 2 + 1, _MAX_NODES))
         tails = np.log1p(-nodes[:, None] * coins[..., None, :])  # (..., nodes, candidates)
         others = np.exp(tails.sum(axis=-1, keepdims=True) - tails)
         chances = coins * np.einsum("k,...kc->...c", weights, others)
         return chances / chances.sum(axis=-1, keepdims=True)
 
 
-@lru_cache(maxsize=_MOST_NODES)
+@lru_cache(maxsize=_MAX_NODES)
 def _unit_quadrature(count: int) -> tuple[np.ndarray, np.ndarray]:
     """Nodes and weights on [0, 1]."""
     nodes, weights = np.polynomial.legendre.leggauss(count)

@@ -11,7 +11,7 @@ from dpviz.errors import ParameterError
 from dpviz.table.validation import is_loss, is_number, validate_count
 
 #: Noise of a larger scale leaves 64-bit numbers: 64 scales are 2^63.
-LARGEST_SCALE = 2.0**57
+MAX_SCALE = 2.0**57
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +90,8 @@ def check_scale(owner: str, l1: float, epsilon: float) -> None:
     """Raise ParameterError where noise of scale `l1` / `epsilon` would leave 64-bit numbers."""
     if not is_loss(l1) or l1 == 0:
         raise ParameterError(owner, "l1", l1, "positive and finite")
-    if not 0 < l1 / epsilon < LARGEST_SCALE:
-        raise ParameterError(owner, "epsilon", epsilon, f"so large that the noise has a scale below {LARGEST_SCALE:.3g}")
+    if not 0 < l1 / epsilon < MAX_SCALE:
+        raise ParameterError(owner, "epsilon", epsilon, f"so large that the noise has a scale below {MAX_SCALE:.3g}")
 
 
 #: Counting rows: one row changes one count by one.

@@ -17,14 +17,14 @@ from dpviz.privacy.source import NoiseSource, Released
 from dpviz.randomness import generator
 
 #: A distribution with more outcomes is not enumerated.
-MOST_LISTED = 200_000
+MAX_OUTCOMES = 200_000
 
 
 def product_distribution(distributions: list[np.ndarray], title: str) -> np.ndarray:
     """Probabilities of all combinations of independent draws, the last varying fastest. Raises UnsupportedError for too many."""
-    if math.prod(map(len, distributions)) > MOST_LISTED:
+    if math.prod(map(len, distributions)) > MAX_OUTCOMES:
         remedy = "Use fewer trees, fewer rows and a smaller depth, or audit it by sampling."
-        raise UnsupportedError(f"{title} at once have more than {MOST_LISTED:,} outcomes.", remedy=remedy)
+        raise UnsupportedError(f"{title} at once have more than {MAX_OUTCOMES:,} outcomes.", remedy=remedy)
     return reduce(lambda joint, more: np.multiply.outer(joint, more).ravel(), distributions, np.ones(1))
 
 

@@ -17,7 +17,7 @@ from dpviz.files import left_behind, write_whole
 from dpviz.randomness import random_128_bits
 
 #: Bytes of a released file; an hour of training makes a few megabytes.
-_LARGEST = 256 << 20
+_MAX_FILE_BYTES = 256 << 20
 #: How a released file's name ends.
 SUFFIX = ".json"
 #: A part of the key's file that was not changed for so many seconds was left by a kill: to write it takes milliseconds.
@@ -113,8 +113,8 @@ def text_of(path: Path) -> str:
     if not path.is_file():
         raise FileNotFoundError(errno.ENOENT, "There is no ordinary file", str(path))
     with open(path, "rb") as file:
-        raw = file.read(_LARGEST + 1)
-    if len(raw) > _LARGEST:
+        raw = file.read(_MAX_FILE_BYTES + 1)
+    if len(raw) > _MAX_FILE_BYTES:
         raise OSError(errno.EFBIG, "The file is too large", str(path))
     return raw.decode("utf-8")
 

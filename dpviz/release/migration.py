@@ -25,7 +25,7 @@ _OF_DATA_SETS = ("cap_change", "fingerprint", "release")
 #: Columns of a release whose content its digest keeps.
 BOOKED = ("token", "data_set", "started", "learner", "settings", "epsilon", "delta", "disclosures")
 #: The largest delta that the tables hold.
-_MOST_DELTA = math.nextafter(1.0, 0.0)
+_MAX_DELTA = math.nextafter(1.0, 0.0)
 
 
 def digest(*values: object) -> str:
@@ -149,7 +149,7 @@ def _cap(row: Row) -> PrivacyLoss:
 
 def _of_unit(loss: PrivacyLoss, rows: int) -> tuple[float, float]:
     of_unit = for_unit(loss, rows)
-    return of_unit.epsilon, min(of_unit.delta, _MOST_DELTA)
+    return of_unit.epsilon, min(of_unit.delta, _MAX_DELTA)
 
 
 def _cap_of_unit(cap: PrivacyLoss, losses: list[PrivacyLoss], rows: int) -> tuple[float, float]:
@@ -158,7 +158,7 @@ def _cap_of_unit(cap: PrivacyLoss, losses: list[PrivacyLoss], rows: int) -> tupl
     delta = sum((Fraction(loss.delta) for loss in losses), Fraction(0))
     left = [max(0.0, round_down(Fraction(most) - spent)) for most, spent in ((cap.epsilon, epsilon), (cap.delta, delta))]
     known = sum((Fraction(_of_unit(loss, rows)[1]) for loss in losses), Fraction(_of_unit(PrivacyLoss(*left), rows)[1]))
-    return round_down(Fraction(cap.epsilon) * rows), min(_of_unit(cap, rows)[1], round_down(known), _MOST_DELTA)
+    return round_down(Fraction(cap.epsilon) * rows), min(_of_unit(cap, rows)[1], round_down(known), _MAX_DELTA)
 
 
 def _settings_of_unit(settings: str, rows: int) -> str:

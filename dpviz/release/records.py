@@ -17,7 +17,7 @@ from dpviz.errors import ParameterError, RefusedRelease
 from dpviz.results.verdict import Unit, loss_text
 from dpviz.results.wording import number_text, signs_spelled
 from dpviz.table.role import DataRole
-from dpviz.table.schema import MOST_ROWS_PER_PERSON
+from dpviz.table.schema import MAX_ROWS_PER_PERSON
 from dpviz.table.validation import is_number, validate_count
 from dpviz.training.counted_rows import Rows
 
@@ -218,4 +218,4 @@ def check_caps(epsilon_cap: float, delta_cap: float, rows_per_unit: int) -> None
         raise ParameterError("the register", "epsilon_cap", epsilon_cap, "a finite number above 0")
     if not is_number(delta_cap) or not 0 <= delta_cap < 1:
         raise ParameterError("the register", "delta_cap", delta_cap, "a number of at least 0 and below 1")
-    validate_count("the register", "rows_per_unit", rows_per_unit, 1, MOST_ROWS_PER_PERSON)
+    validate_count("the register", "rows_per_unit", rows_per_unit, 1, MAX_ROWS_PER_PERSON)

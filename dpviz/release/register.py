@@ -60,14 +60,14 @@ APPLICATION = 0x6470767A
 VARIABLE = "DPVIZ_REGISTER"
 #: Seconds to wait for another writer, and between two attempts.
 PATIENCE, _PAUSE = 20.0, 0.005
-LONGEST_NAME = 80
+MAX_NAME_LENGTH = 80
 #: Tables are alike when this share of all their column names is in both.
 ALIKE = 0.5
 _TOKEN = re.compile("[0-9A-Za-z]{1,64}")
 #: A use that is never listed: it holds the digest of the schema at the first inspection of these rows.
 _FIRST_SCHEMA = "the schema at the first look"
 #: SQLite's smallest database has one page of this size; what is shorter, and not empty, is another kind of file.
-_SMALLEST = 512
+_PAGE_BYTES = 512
 _KINDS = {
     sqlite3.SQLITE_BUSY: "locked",
     sqlite3.SQLITE_LOCKED: "locked",
@@ -197,7 +197,7 @@ class Register:
                 status = os.fstat(handle)
             finally:
                 os.close(handle)
-        if not stat.S_ISREG(status.st_mode) or 0 < status.st_size < _SMALLEST:
+        if not stat.S_ISREG(status.st_mode) or 0 < status.st_size < _PAGE_BYTES:
             raise self.refusal("foreign")
         return _connection(self.path)
 
@@ -737,10 +737,10 @@ def timestamp() -> str:
 
 
 def named_line(what: str, text: str) -> str:
-    """`text` without surrounding blanks, one printable line of at most LONGEST_NAME characters."""
+    """`text` without surrounding blanks, one printable line of at most MAX_NAME_LENGTH characters."""
     flat = text.strip() if isinstance(text, str) else ""
-    if not flat or len(flat) > LONGEST_NAME or not flat.isprintable():
-        raise ParameterError("a data set", what, text, f"one line of 1 to {LONGEST_NAME} characters")
+    if not flat or len(flat) > MAX_NAME_LENGTH or not flat.isprintable():
+        raise ParameterError("a data set", what, text, f"one line of 1 to {MAX_NAME_LENGTH} characters")
     return flat
 
 

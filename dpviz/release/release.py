@@ -31,7 +31,7 @@ from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Numeric
 from dpviz.training.counted_rows import CountedRows
 
 #: A public row count with more digits than this, or not rounded to tens, looks counted rather than known.
-MOST_DIGITS = 3
+MAX_DIGITS = 3
 #: Fields of columns with an assumption of their own.
 _SAID = frozenset({"kind", "low", "high", "categories", "classes"})
 
@@ -81,7 +81,7 @@ def assumptions(schema: Schema, *, explored: int | None = None) -> tuple[Assumpt
     count, read = schema.n_public, set(schema.read_from_data)
     if count is None:
         found.append(Assumption("row count", "", "none is taken as public", Status.UNSAID))
-    elif "n_public" not in read and count % 10 ** max(1, len(str(count)) - MOST_DIGITS):
+    elif "n_public" not in read and count % 10 ** max(1, len(str(count)) - MAX_DIGITS):
         fix = "Round it, unless the exact number is public."
         found.append(Assumption("row count", "", f"about {count:,} rows", Status.DOUBTFUL, fix))
     else:

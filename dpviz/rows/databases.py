@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 #: Digits of the numbers that Arrow has.
-_MOST_DIGITS = 38
+_MAX_DIGITS = 38
 
 
 class Database(ABC):
@@ -205,7 +205,7 @@ class PostgreSQL(Database):
             cursor.execute(self._DIGITS, [self._named(table)])
             for name, kept in cursor.fetchall():
                 digits, scale = kept >> 16 & 0xFFFF, kept & 0x7FF
-                if scale <= digits <= _MOST_DIGITS:
+                if scale <= digits <= _MAX_DIGITS:
                     self._decimals[name] = pa.decimal128(digits, scale)
         return self._typed(super().schema(table).empty_table()).schema
 

@@ -16,7 +16,7 @@ from dpviz.errors import TableError, named
 from dpviz.io.limits import MAX_BYTES
 from dpviz.io.options import ReadOptions, redact_errors
 from dpviz.io.tables.arrow import (
-    LEAST_CELL,
+    MIN_CELL,
     MOMENTS,
     batch_as_bytes,
     chunk_sizes,
@@ -164,7 +164,7 @@ def _tables(
         is_empty = False
         options.step(share)
         options.require_rows(batch.num_rows)
-        options.require_bytes(max(batch.nbytes, LEAST_CELL * batch.num_rows * len(wanted)))
+        options.require_bytes(max(batch.nbytes, MIN_CELL * batch.num_rows * len(wanted)))
         yield with_type(pa.Table.from_batches([batch_as_bytes(batch, options)]), schema, options)
     if is_empty:
         yield with_type(schema.empty_table().select(wanted), schema, options)

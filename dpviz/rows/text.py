@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from dpviz.errors import TableError
-from dpviz.io.csv import MOST_ABOVE, find_header, read_lines
+from dpviz.io.csv import MAX_LINES_ABOVE, find_header, read_lines
 from dpviz.io.options import ReadOptions
-from dpviz.io.text import LONGEST_LINE, plain_text
+from dpviz.io.text import MAX_LINE_LENGTH, plain_text
 from dpviz.progress import Progress
 from dpviz.rows.sources import Batches
 from dpviz.table.raw import RawTable
@@ -22,7 +22,7 @@ from dpviz.table.raw import RawTable
 #: Bytes that are read at once.
 _CHUNK_SIZE = 1 << 23
 #: Of a longer line the reader makes no record; a character takes at most four bytes.
-_LONGEST = 4 * (LONGEST_LINE + 1)
+_MAX_LINE_BYTES = 4 * (MAX_LINE_LENGTH + 1)
 
 
 def csv_batches(path: Path, options: ReadOptions) -> Batches:
@@ -68,7 +68,7 @@ def _open(path: Path) -> Iterator[tuple[BinaryIO, BinaryIO]]:
 def _head(file: BinaryIO) -> bytes:
     """The lines among which the header is."""
     lines, n_bytes, n_filled = list[bytes](), 0, 0
-    while n_filled <= MOST_ABOVE + 1 and n_bytes <= _LONGEST and (line := file.readline(_LONGEST)):
+    while n_filled <= MAX_LINES_ABOVE + 1 and n_bytes <= _MAX_LINE_BYTES and (line := file.readline(_MAX_LINE_BYTES)):
         lines.append(line)
         n_bytes, n_filled = n_bytes + len(line), n_filled + bool(line.strip())
     return b"".join(lines)
@@ -80,13 +80,13 @@ def _whole_lines(file: BinaryIO, by_record: bool) -> Iterator[bytes]:
     `by_record`: with one that no open quote holds, unless the quote is open for very long.
     """
     while piece := file.read(_CHUNK_SIZE):
-        piece += (line := file.readline(_LONGEST))
-        if len(line) == _LONGEST and not line.endswith(b"\n"):
-            while (line := file.readline(_LONGEST)) and not line.endswith(b"\n"):
+        piece += (line := file.readline(_MAX_LINE_BYTES))
+        if len(line) == _MAX_LINE_BYTES and not line.endswith(b"\n"):
+            while (line := file.readline(_MAX_LINE_BYTES)) and not line.endswith(b"\n"):
                 pass
         elif by_record and piece.count(b'"') % 2:
             more, n_bytes, line = [piece], 0, b""
-            while n_bytes < _LONGEST and line.count(b'"') % 2 == 0 and (line := file.readline(_LONGEST)):
+            while n_bytes < _MAX_LINE_BYTES and line.count(b'"') % 2 == 0 and (line := file.readline(_MAX_LINE_BYTES)):
                 more.append(line)
                 n_bytes += len(line)
             piece = b"".join(more)

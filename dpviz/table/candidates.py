@@ -29,7 +29,7 @@ _FARTHEST = 1e250
 #: How many cells are tried: the finest of PF-tree's grid, 2^-16 of the range, still fit into the processor's cache.
 _CELLS = tuple(1 << bits for bits in range(8, 19))
 #: Up to this many categories every two-way partition is a candidate.
-MOST_PARTITIONED = 10
+MAX_PARTITION_CATEGORIES = 10
 #: Steps between two halvings of the distance to an end of the range, the second for targets that are numbers.
 HALVES, QUARTERS = (1.0, 1.5), (1.0, 1.25, 1.5, 1.75)
 
@@ -147,7 +147,7 @@ def prefix_candidates(n_categories: int) -> FeatureCandidates:
 
 def partition_candidates(n_categories: int) -> FeatureCandidates:
     """All 2^(c-1) - 1 two-way partitions up to ten categories; above that one against the rest, and prefixes."""
-    if n_categories > MOST_PARTITIONED:
+    if n_categories > MAX_PARTITION_CATEGORIES:
         one = [(category, category + 1) for category in range(n_categories)]
         prefixes = [(0, end) for end in range(2, n_categories - 1)]  # prefixes of 1 and n-1 are already there
         return FeatureCandidates(n_categories, None, *np.array(one + prefixes).T)

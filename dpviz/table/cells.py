@@ -42,7 +42,7 @@ TRUTHS = ("true", "false")
 _CONTAINERS = (list, tuple, dict, set, frozenset)
 _BLANK = str.maketrans(dict.fromkeys(BLANKS, " "))
 #: Up to here, and down to the same below 0, every whole number is one of float64.
-MOST_EXACT = 1 << 53
+MAX_EXACT = 1 << 53
 
 
 def clean(text: str) -> str:
@@ -128,7 +128,7 @@ def canonical_number(value: float) -> str:
 
 def is_exact(low: int, high: int) -> bool:
     """Whether float64 holds every whole number between these; the texts of others are kept, such as of long identifiers."""
-    return max(-low, high) <= MOST_EXACT
+    return max(-low, high) <= MAX_EXACT
 
 
 # --- the number that a text holds

@@ -34,7 +34,7 @@ from dpviz.table.kinds import (
 from dpviz.table.notes import Doubt, Unread, decimal_notes, means_no_value, record_of, warn_of
 from dpviz.table.raw import RawTable, table_of
 from dpviz.table.schema import (
-    MOST_ROWS_PER_PERSON,
+    MAX_ROWS_PER_PERSON,
     CategoricalFeature,
     ClassTarget,
     Feature,
@@ -48,7 +48,7 @@ from dpviz.table.schema import (
 from dpviz.table.sums import ColumnSum, TableSums, of_column, of_numbers
 from dpviz.table.validation import validate_count
 
-_MOST_CATEGORIES = 1 << 16
+_MAX_CATEGORIES = 1 << 16
 _GROUPED = re.compile("[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+")
 #: What a declared code of missing cells means among categories.
 _DECLARED_MISSING = -2
@@ -386,8 +386,8 @@ def _categories(
     unknown_as: str | None = None,
 ) -> EncodedColumn:
     """Category codes, as `Declared` finds them; what has none is not usable. What is declared is no mark of missing cells."""
-    if len(labels) > _MOST_CATEGORIES:
-        what = f"There are {len(labels):,} categories; at most {_MOST_CATEGORIES:,} can be encoded."
+    if len(labels) > _MAX_CATEGORIES:
+        what = f"There are {len(labels):,} categories; at most {_MAX_CATEGORIES:,} can be encoded."
         raise SchemaError(what, field=column.name, remedy="Leave the column out, or group its categories.")
     code_of = {label: code for code, label in enumerate(labels)}
     code_of |= {text: code_of[label] for text, label in groups}
@@ -417,7 +417,7 @@ def limit_of(schema: Schema, person: str | None, rows_per_person: int | None) ->
     if rows_per_person is None:
         rows_per_person = schema.rows_per_person
     else:
-        rows_per_person = validate_count("encode", "rows_per_person", rows_per_person, 1, MOST_ROWS_PER_PERSON)
+        rows_per_person = validate_count("encode", "rows_per_person", rows_per_person, 1, MAX_ROWS_PER_PERSON)
         if person is None:
             raise ParameterError("encode", "rows_per_person", rows_per_person, "given together with person, or in the schema")
         if schema.rows_per_person not in (1, rows_per_person):

@@ -153,13 +153,13 @@ _CODE = re.compile(r"0[0-9]+|[0-9]+[eE][0-9]+")
 #: What stands behind a day or a month.
 _MARK_OF_DATE = re.compile(r"^[0-9]{1,2}([-./])")
 #: With more texts they are no categories.
-_MOST_SPELLINGS = 1000
+_MAX_SPELLINGS = 1000
 #: Texts of a column that are searched for marks in doubt.
-_MOST_LOOKED_AT = 5_000
+_MAX_TEXTS = 5_000
 #: Few texts of a number and letters are codes, such as wards, and so are many with letters of many kinds.
-_FEW_UNITS, _MOST_UNITS, _OF_NUMBERS = 10, 3, "+-−0123456789., "
+_FEW_UNITS, _MAX_UNITS, _OF_NUMBERS = 10, 3, "+-−0123456789., "
 #: Words for no value that a note lists.
-_MOST_LISTED = 10
+_MAX_WORDS = 10
 
 
 def is_code(text: str) -> bool:
@@ -179,7 +179,7 @@ def decimal_notes(column: Column) -> Iterator[Note]:
     if any(text.count(",") == 1 and not np.isnan(number_of(text, marks)) for text in column.written(",")):
         yield Note("Decimal commas were read as decimal points.")
     for mark, word in ((".", "point"), (",", "comma")):
-        texts = [text for text in islice(column.written(mark), _MOST_LOOKED_AT) if not np.isnan(number_of(text, marks))]
+        texts = [text for text in islice(column.written(mark), _MAX_TEXTS) if not np.isnan(number_of(text, marks))]
         in_doubt = [text for text in texts if IN_DOUBT.fullmatch(text)]
         has_groups = any(text.count(mark) > 1 or ("." in text and "," in text) for text in texts)
         if in_doubt and (has_groups or len(in_doubt) == len(texts)):
@@ -221,20 +221,20 @@ def column_notes(column: Column, left_out: Sequence[int] = ()) -> Iterator[Note]
             what = "Some texts among dates are none in the order of the others, and a proposal counts them as missing"
             yield Doubt(f"{what}: write all dates alike, or declare what they mean.", example=f"For example {rest[0]!r}.")
     elif others.any():
-        some = texts[:_MOST_LOOKED_AT]
+        some = texts[:_MAX_TEXTS]
         kind, count = Counter(map(text_kind_in_numbers, some)).most_common(1)[0]
-        are_codes = kind == UNIT and (count <= _FEW_UNITS or len({text.lstrip(_OF_NUMBERS) for text in some}) > _MOST_UNITS)
+        are_codes = kind == UNIT and (count <= _FEW_UNITS or len({text.lstrip(_OF_NUMBERS) for text in some}) > _MAX_UNITS)
         if kind in IN_OTHER_FORM and count * 2 > len(some) and not are_codes:
             place = [text_kind_in_numbers(text) == kind for text in some].index(True)
             row = record_of(int((column.codes == place).argmax()), left_out)
             what = f"Most texts, first in row {row:,}, are of the kind “{kind}”, which is not read"
             yield Doubt(f"{what}: write 12.5, or a date as 2024-03-01.", _help_of([kind]))
-        elif _FEWEST_IDENTIFIERS < len(texts) < others.sum() < _FEWEST_REPEATS * len(texts):
+        elif _MIN_IDENTIFIERS < len(texts) < others.sum() < _MIN_REPEATS * len(texts):
             yield Doubt(
                 "Texts that hardly repeat, as identifiers and free text do: leave the column out, or say that it names a person."
             )
-    if not numbers.any() and len(texts) <= _MOST_SPELLINGS and (words := sorted(filter(is_no_value, texts))):
-        listed = ", ".join(map(repr, words[:_MOST_LISTED]))
+    if not numbers.any() and len(texts) <= _MAX_SPELLINGS and (words := sorted(filter(is_no_value, texts))):
+        listed = ", ".join(map(repr, words[:_MAX_WORDS]))
         yield Note(f"{listed} is a category unless it is declared as a missing code.")
     if any(UNREADABLE in text for text in texts):
         yield Doubt("Some cells hold letters that an encoding lost, or no text, such as lists: no proposal counts them.")
@@ -247,11 +247,11 @@ def _mixed_notes(column: Column, example: tuple[str, ...], first: int) -> Iterat
     cells = zip(column.distinct_texts, column.text_numbers.tolist(), counts.tolist(), strict=True)
     others = {text: count for text, number, count in cells if np.isnan(number)}
     if all(map(is_no_value, others)):
-        listed = ", ".join(map(repr, sorted(others)[:_MOST_LISTED]))
+        listed = ", ".join(map(repr, sorted(others)[:_MAX_WORDS]))
         yield Doubt(f"Holds numbers and {listed}: a number only if {listed} is declared as a missing code.")
         return
     kinds = Counter[str]()
-    for text in islice(others, _MOST_LOOKED_AT):
+    for text in islice(others, _MAX_TEXTS):
         kinds[text_kind_in_numbers(text)] += others[text]
     what = "Holds numbers and text: a number only if such texts are missing codes."
     what = f"{what} They begin in row {first:,} and are: {_kind_list(kinds)}."
@@ -270,7 +270,7 @@ def _help_of(kinds: Iterable[str]) -> str:
 
 def _spelling_notes(texts: Sequence[str]) -> Iterator[Note]:
     """Of texts that differ by capitals, blanks or letters that nobody sees alone, and of letters of another encoding."""
-    if len(texts) > _MOST_SPELLINGS:
+    if len(texts) > _MAX_SPELLINGS:
         return
     together = defaultdict[str, list[str]](list)
     for text in texts:
@@ -326,7 +326,7 @@ _CODE_WORDS = frozenset(re.findall(r"\w+", "id ids uid pid guid key code codes z
 #: Days of Excel: of 1920, of 2000 and of 2050. Seconds of 2000 and of 2040.
 _EXCEL_1920, _EXCEL_2000, _EXCEL_2050, _SECONDS_2000, _SECONDS_2040 = 7_306, 36_526, 54_789, 946_684_800, 2_208_988_800
 #: With fewer distinct cells they are no more than some numbers, and no identifiers. A text that repeats so often is a category.
-_FEWEST_MEANT, _FEWEST_IDENTIFIERS, _FEWEST_REPEATS = 5, 20, 4
+_MIN_CELLS, _MIN_IDENTIFIERS, _MIN_REPEATS = 5, 20, 4
 
 
 def _meaning_of(name: str, distinct: np.ndarray, cells: np.ndarray) -> str:
@@ -334,14 +334,14 @@ def _meaning_of(name: str, distinct: np.ndarray, cells: np.ndarray) -> str:
 
     Empty where they look like amounts, as counts around 43,000 do: days go on by a few from row to row, or leave few days out.
     """
-    if len(distinct) < _FEWEST_MEANT:
+    if len(distinct) < _MIN_CELLS:
         return ""
     low, high, words = float(distinct[0]), float(distinct[-1]), _words_of(name)
     is_whole, span = bool((distinct == np.rint(distinct)).all()), high - low + 1
     if low >= _EXCEL_1920 and high < _EXCEL_2050:
         steps = np.diff(cells[(cells >= low) & (cells <= high)])
         goes_on = bool((steps >= 0).all() or (steps <= 0).all()) and span <= 7 * len(steps)
-        is_dense = len(distinct) >= _FEWEST_IDENTIFIERS and len(distinct) >= 0.8 * span
+        is_dense = len(distinct) >= _MIN_IDENTIFIERS and len(distinct) >= 0.8 * span
         if words & _DAY_WORDS or (is_whole and low >= _EXCEL_2000 and (goes_on or is_dense)):
             return _DAYS_OF_EXCEL
     if not is_whole:
@@ -353,7 +353,7 @@ def _meaning_of(name: str, distinct: np.ndarray, cells: np.ndarray) -> str:
     is_age_or_year = (low > 1 and high < 120) or (low >= 1800 and high <= 2100)
     is_dense = span < 2 * len(distinct) and not is_age_or_year
     is_numbering = is_dense and len(distinct) == np.count_nonzero((cells >= low) & (cells <= high))
-    return _IDENTIFIERS if len(distinct) > _FEWEST_IDENTIFIERS and (is_numbering or words & _CODE_WORDS) else ""
+    return _IDENTIFIERS if len(distinct) > _MIN_IDENTIFIERS and (is_numbering or words & _CODE_WORDS) else ""
 
 
 def _are_digits_of_dates(numbers: np.ndarray) -> bool:
@@ -428,7 +428,7 @@ def has_total(columns: Sequence[Column]) -> bool:
     """
     sums = []
     for column in columns:
-        if column.n_rows <= _FEWEST_SUMMED:
+        if column.n_rows <= _MIN_SUMMANDS:
             return False
         numbers = column.numbers()
         others, last = numbers[:-1], float(numbers[-1])
@@ -454,7 +454,7 @@ def _is_sum(last: float, others: np.ndarray) -> bool:
     """Whether a number is the sum of others, of which codes for missing cells may be no part, perhaps rounded to a whole one."""
     with np.errstate(over="ignore", invalid="ignore"):
         totals = [float(np.nansum(others))]
-        if abs(last) < abs(totals[0]) and last >= _LEAST_SHARE * len(others) * _middle_of(others):
+        if abs(last) < abs(totals[0]) and last >= _MIN_SHARE * len(others) * _middle_of(others):
             totals.append(float(_without_codes(others).sum()))  # less, but still far from a single cell
         far = min(abs(total - last) - 1e-6 * abs(total) for total in totals)
     return far <= 0 or (far <= 0.5 and last.is_integer() and bool((others % 1 > 0).any()))
@@ -469,7 +469,7 @@ def _middle_of(numbers: np.ndarray) -> float:
 def _is_far_above(last: float, others: np.ndarray) -> bool:
     """Whether a sum of these numbers can hardly be one of them by chance."""
     given = _without_codes(others)
-    return bool(np.count_nonzero(given) >= _FEWEST_SUMMED and given.min() >= 0 and last / 2 > given.max())
+    return bool(np.count_nonzero(given) >= _MIN_SUMMANDS and given.min() >= 0 and last / 2 > given.max())
 
 
 #: What the last row of a table may be called that is none, and words beside it.
@@ -483,9 +483,9 @@ _TOTALS = frozenset(
 _BESIDE_TOTAL = frozenset(re.findall(r"\w+", "grand overall general général of all rows n row column alle aller über"))
 TOTAL = Doubt("The last row seems to be the total of the others, and would count as a row: delete it from the file.")
 #: A sum of many numbers is more than this share of as many medians, also without codes for missing cells.
-_LEAST_SHARE = 0.125
+_MIN_SHARE = 0.125
 #: With fewer rows a sum may be chance.
-_FEWEST_SUMMED = 5
+_MIN_SUMMANDS = 5
 #: Numbers that often stand for no value: 999, 99.9, -9, 77, 88.
 _SAME_DIGITS = re.compile(r"-?(?:7+|8+|9+|9+\.9+)|-[1-6]")
 #: Ends of whole numbers of 16, 32 and 64 bits; from here on, what netCDF, GDAL and climate data fill gaps with.

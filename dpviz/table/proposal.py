@@ -14,14 +14,14 @@ from typing import Any, Literal
 import numpy as np
 
 from dpviz.errors import ParameterError, SchemaError
-from dpviz.table.cells import MOST_EXACT, TRUTHS, UNREADABLE, decimal_of, parse_numbers, shortest
+from dpviz.table.cells import MAX_EXACT, TRUTHS, UNREADABLE, decimal_of, parse_numbers, shortest
 from dpviz.table.columns import Column
 from dpviz.table.dates import DateFeature
 from dpviz.table.notes import is_code, isolated_codes, isolated_days, warn_of
 from dpviz.table.raw import RawTable, table_of
 from dpviz.table.schema import (
-    LEAST_WIDTH,
     MAX_CLASSES,
+    MIN_WIDTH,
     CategoricalFeature,
     ClassTarget,
     Feature,
@@ -34,9 +34,9 @@ from dpviz.table.schema import (
 #: A categorical column with more distinct texts than this is an identifier or free text.
 MAX_CATEGORIES = 1000
 #: A numeric target with more distinct values than this is proposed as a number instead of classes.
-MOST_NUMERIC_CLASSES = 20
+MAX_NUMERIC_CLASSES = 20
 #: From this many rows on, a column in which every text is different is an identifier.
-_FEWEST_ROWS_OF_AN_IDENTIFIER = 20
+_MIN_ROWS_OF_AN_IDENTIFIER = 20
 _ROW_NAMES = re.compile(r"__index_level_\d+__", re.ASCII)
 
 Task = Literal["classes", "number"]
@@ -107,7 +107,7 @@ def _is_row_names(name: str) -> bool:
 def _unfit(column: Column) -> str:
     """Why the column cannot be a feature; empty when it can."""
     texts, n_given = column.distinct_texts, len(column.codes) - column.n_missing
-    are_all_different = len(texts) > _FEWEST_ROWS_OF_AN_IDENTIFIER and len(texts) == n_given
+    are_all_different = len(texts) > _MIN_ROWS_OF_AN_IDENTIFIER and len(texts) == n_given
     if _is_row_names(column.name):
         return "names of rows, as pandas writes them"
     if not texts:
@@ -119,11 +119,11 @@ def _unfit(column: Column) -> str:
         if len(texts) > MAX_CATEGORIES and has_one_width and min(texts)[0] == "0":
             return f"{len(texts):,} codes of {len(texts[0])} digits with zeros in front: an identifier"
         low, high = float(column.text_numbers.min()), float(column.text_numbers.max())
-        if max(-low, high) > MOST_EXACT and are_all_different:
+        if max(-low, high) > MAX_EXACT and are_all_different:
             return "numbers of so many digits, all different, that they are an identifier"
         if not math.isfinite(high - low):
             return "its numbers are too far apart"
-        return "its numbers are too close together" if 0 < high - low < LEAST_WIDTH else ""
+        return "its numbers are too close together" if 0 < high - low < MIN_WIDTH else ""
     if column.dates:
         return ""
     if len(texts) > MAX_CATEGORIES:
@@ -171,7 +171,7 @@ def _target(column: Column, task: Task | None, called: str) -> Target:
     if distinct < 2:
         what = "The target has only one value." if distinct else "The target has no value at all."
         raise SchemaError(what, field=called, remedy="Choose another column as the target.")
-    if task == "number" or (task is None and column.is_numeric and distinct > MOST_NUMERIC_CLASSES):
+    if task == "number" or (task is None and column.is_numeric and distinct > MAX_NUMERIC_CLASSES):
         if not column.is_numeric:
             what = "The target is to be a number but holds other texts."
             raise SchemaError(what, field=called, remedy="Choose another target, propose classes, or correct the file.")

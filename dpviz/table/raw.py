@@ -24,7 +24,7 @@ from dpviz.table.notes import TOTAL, Note, column_notes, has_total
 #: How pandas calls a column of a file that holds the names of its rows.
 ROW_NAMES = "__index_level_0__"
 #: Names of columns that stand in a `repr`, and in a note.
-_MOST_NAMES, _MOST_LEFT_OUT = 6, 20
+_MAX_REPR_NAMES, _MAX_NOTE_NAMES = 6, 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -107,8 +107,8 @@ class RawTable:
 
 def listed_names(names: Sequence[str]) -> str:
     """How many columns there are, and what the first are called: "3 columns: 'age', 'sex', 'income'"."""
-    first = ", ".join(f"{name!r:.40}" for name in names[:_MOST_NAMES])
-    return f"{len(names):,} column{'s'[: len(names) != 1]}: {first}{', ...' * (len(names) > _MOST_NAMES)}"
+    first = ", ".join(f"{name!r:.40}" for name in names[:_MAX_REPR_NAMES])
+    return f"{len(names):,} column{'s'[: len(names) != 1]}: {first}{', ...' * (len(names) > _MAX_REPR_NAMES)}"
 
 
 #: Begins the note of a reader that names such columns; nobody else is told of them.
@@ -117,7 +117,7 @@ _WITHOUT_CELLS = "Left out columns of lists, records or types of a library"
 
 def without_cells(names: Sequence[str]) -> tuple[str, ...]:
     """The note that names columns that are left out, where there are any."""
-    named = ", ".join(f"{name!r:.80}" for name in names[:_MOST_LEFT_OUT]) + ", ..." * (len(names) > _MOST_LEFT_OUT)
+    named = ", ".join(f"{name!r:.80}" for name in names[:_MAX_NOTE_NAMES]) + ", ..." * (len(names) > _MAX_NOTE_NAMES)
     return (f"{_WITHOUT_CELLS}: {named}.",) if names else ()
 
 

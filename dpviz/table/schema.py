@@ -21,7 +21,7 @@ from dpviz.table.validation import is_flag, is_number, is_whole
 #: What stands in a `repr` for a value that was read from the data.
 _READ = "<read from the data>"
 #: Letters of the public source of corrections.
-LONGEST_SOURCE = 200
+MAX_SOURCE_LENGTH = 200
 #: Fields that are neither printed nor written while they are empty, so that older schemas hash as they did.
 _LATER = ("missing_codes", "groups")
 
@@ -77,9 +77,9 @@ def _plain(value: Any) -> Any:
 
 FORMAT = "dpviz-schema/1"
 _OWN_FIELDS = ("person", "decimal", "source", "rows_per_person")
-LONGEST_NAME = 10_000
-MOST_ROWS_PER_PERSON = 2**31 - 1
-MAX_CLASSES, LEAST_WIDTH = 100, 1e-290  # narrower ranges take quotients of differences beyond the floating-point range
+MAX_NAME_LENGTH = 10_000
+MAX_ROWS_PER_PERSON = 2**31 - 1
+MAX_CLASSES, MIN_WIDTH = 100, 1e-290  # narrower ranges take quotients of differences beyond the floating-point range
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -259,16 +259,16 @@ class Schema:
             object.__setattr__(self, "n_public", int(count))
         if self.person is not None:
             require_no_column(self, self.person)
-        if not is_whole(self.rows_per_person) or not 1 <= self.rows_per_person <= MOST_ROWS_PER_PERSON:
+        if not is_whole(self.rows_per_person) or not 1 <= self.rows_per_person <= MAX_ROWS_PER_PERSON:
             what = f"rows_per_person = {shown(self.rows_per_person)} is no number of rows."
-            remedy = f"Give a whole number from 1 to {MOST_ROWS_PER_PERSON:,}."
+            remedy = f"Give a whole number from 1 to {MAX_ROWS_PER_PERSON:,}."
             raise SchemaError(what, field="rows_per_person", remedy=remedy)
         object.__setattr__(self, "rows_per_person", int(self.rows_per_person))
         if self.decimal not in (None, ".", ","):
             what = f"decimal = {shown(self.decimal)} is no decimal mark."
             raise SchemaError(what, field="decimal", remedy="Give '.' or ',', or leave it out.")
-        if not isinstance(self.source, str) or len(self.source) > LONGEST_SOURCE or not self.source.isprintable():
-            what = f"This must be one printable line of at most {LONGEST_SOURCE} characters."
+        if not isinstance(self.source, str) or len(self.source) > MAX_SOURCE_LENGTH or not self.source.isprintable():
+            what = f"This must be one printable line of at most {MAX_SOURCE_LENGTH} characters."
             raise SchemaError(what, field="source", remedy="Name the document, such as 'codebook of 2024, page 12'.")
 
     def __repr__(self) -> str:
@@ -454,7 +454,7 @@ def _settle_groups(column: CategoricalFeature | ClassTarget, labels: tuple[str, 
 
 
 def _require_range(name: str, low: float, high: float) -> None:
-    if not (low < high and LEAST_WIDTH <= high - low < math.inf):
+    if not (low < high and MIN_WIDTH <= high - low < math.inf):
         raise SchemaError(f"The range [{low:g}, {high:g}] is too narrow or infinite.", field=name, remedy="Put low below high.")
 
 
@@ -476,8 +476,8 @@ def _require_names(owner: str, kind: str, names: tuple[str, ...]) -> None:
         if isinstance(name, (bool, int, float)):
             what = f"The {kind} {name!r} is no text."
             raise SchemaError(what, field=owner, remedy=f"Write it as in the table, as a text: {str(name)!r}.")
-        if not isinstance(name, str) or not name.strip() or len(name) > LONGEST_NAME:
-            what = f"A {kind} has no name, or one of more than {LONGEST_NAME:,} letters."
+        if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME_LENGTH:
+            what = f"A {kind} has no name, or one of more than {MAX_NAME_LENGTH:,} letters."
             raise SchemaError(what, field=owner, remedy=f"Give every {kind} a name.")
         if (met_by := name if kind == "column" else clean(name)) in seen:  # no cell would be the second of the two
             raise SchemaError(f"The {kind} {name!r} appears twice.", field=owner, remedy=f"List every {kind} once.")

@@ -125,7 +125,7 @@ def _draw(schema: Schema, boxes: Boxes, depth: int, source: NoiseSource) -> Pack
 
 
 #: A forest with more leaves (on average) is too large to publish, because every leaf needs a label.
-MOST_LEAVES = 4_000_000
+MAX_LEAVES = 4_000_000
 
 
 def disjoint_field() -> Any:
@@ -139,11 +139,11 @@ def publishable_depth(
 ) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
     """(depth, a note that explains it, what it replaces): by the rule or as set, but so that it can be published."""
     wanted = min(rule, settings.max_depth) if settings.depth == "auto" else int(settings.depth)
-    depth = max((level for level in range(1, wanted + 1) if mean_leaves(schema, level) <= MOST_LEAVES / n_trees), default=1)
+    depth = max((level for level in range(1, wanted + 1) if mean_leaves(schema, level) <= MAX_LEAVES / n_trees), default=1)
     how = f"rule {rule}, at most {settings.max_depth}" if settings.depth == "auto" else f"set by you: {settings.depth}"
-    limit = f", held to what {MOST_LEAVES:,} leaves can hold" if depth < wanted else ""
+    limit = f", held to what {MAX_LEAVES:,} leaves can hold" if depth < wanted else ""
     replaced = settings.depth != "auto" and depth < wanted
-    said = f"depth = {wanted} was replaced by {depth}: a forest is published with at most {MOST_LEAVES:,} leaves."
+    said = f"depth = {wanted} was replaced by {depth}: a forest is published with at most {MAX_LEAVES:,} leaves."
     return depth, (f"Depth {depth} ({how}{limit}).",), (said,) if replaced else ()
 
 

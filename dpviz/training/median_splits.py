@@ -37,13 +37,13 @@ from dpviz.training.scores import labelled_utilities, locate_labelled
 RANKS, SHARES = 64, 1024
 CUT = Sensitivity(RANKS * SHARES, monotone=False, source="a row moves ranks, distances and their mix by at most 1, up or down")
 #: Declared rows times epsilon up to which ranks alone count, and lambda from twice as many on.
-ENOUGH_FOR_DISTANCES, LEAST_RANKS = 10_000, 0.2
+ENOUGH_FOR_DISTANCES, MIN_RANKS = 10_000, 0.2
 
 
 def rank_units(n_public: int | None, epsilon: float) -> int:
     """Lambda, in units of 1/`RANKS`. Uses no data; without a declared row count ranks alone count."""
     beyond = (n_public or 0) * epsilon / ENOUGH_FOR_DISTANCES - 1
-    return round(RANKS * (1 - (1 - LEAST_RANKS) * min(max(beyond, 0.0), 1.0)))
+    return round(RANKS * (1 - (1 - MIN_RANKS) * min(max(beyond, 0.0), 1.0)))
 
 
 def cut_utilities(counts: np.ndarray, places: np.ndarray, ranks: int) -> np.ndarray:

@@ -268,9 +268,9 @@ class NodeCache:
     in bytes. Beyond it the roots that were used longest ago are forgotten.
     """
 
-    most_bytes: ClassVar[int] = 1 << 29
+    max_bytes: ClassVar[int] = 1 << 29
     #: Below a root, larger arrays are not kept: few fits pass the same node.
-    MOST_BELOW: ClassVar[int] = 1 << 21
+    MAX_INNER_BYTES: ClassVar[int] = 1 << 21
     _recent: ClassVar[WeakKeyDictionary[NodeCache, None]] = WeakKeyDictionary()  # those used last stand last
     _lock: ClassVar[Lock] = Lock()
 
@@ -291,7 +291,7 @@ class NodeCache:
 
     def keep(self, path: bytes, key: Hashable, array: np.ndarray, *, is_root: bool) -> None:
         """Keep something of a node."""
-        if array.nbytes > (self.most_bytes if is_root else self.MOST_BELOW):
+        if array.nbytes > (self.max_bytes if is_root else self.MAX_INNER_BYTES):
             return
         with self._lock:
             arrays = self._arrays.setdefault(path, {})
@@ -300,7 +300,7 @@ class NodeCache:
             recent = list(self._recent)  # itself last
             total = array.nbytes + sum(cache.nbytes for cache in recent)
             for oldest in recent:
-                if total <= self.most_bytes:
+                if total <= self.max_bytes:
                     break
                 total -= oldest.nbytes
                 oldest.nbytes, oldest._arrays = 0, {}

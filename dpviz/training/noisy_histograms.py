@@ -46,12 +46,12 @@ from dpviz.training.scores import weighted_gini
 Table = tuple[tuple[int, ...], ...]
 
 #: Noise above this is cut off (and the mass reported), because four counts are enumerated at once.
-MOST_NOISE = 20
+MAX_NOISE = 20
 
 #: Added to the mass cut off: more than all rounding errors in sums of probabilities, so that bounds remain bounds.
 ROUNDING = 1e-12
 #: A node with fewer rows becomes a leaf, unless the tree is grown complete.
-LEAST_ROWS = 2
+MIN_ROWS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ class NoisyHistogramGrower:
             return self._leaf(node)
         if self.complete:
             return self._split(node, ())
-        if meets_stopping_rule(node, LEAST_ROWS):
+        if meets_stopping_rule(node, MIN_ROWS):
             return stopped_leaf(self._leaf(node), node.level)
         return self._split(node, (stopping_event(node.level),))
 
@@ -112,7 +112,7 @@ class NoisyHistogramGrower:
 
     def distribution(self, node: CountedNode) -> tuple[list[tuple[Decision, float]], float]:
         """Exact distribution of `step`, and the mass cut off. Only for two classes and features of two categories."""
-        if node.level == self.plan.depth or (not self.complete and meets_stopping_rule(node, LEAST_ROWS)):
+        if node.level == self.plan.depth or (not self.complete and meets_stopping_rule(node, MIN_ROWS)):
             return leaf_distribution(self._labels, node)
         n_bins = tuple(feature.n_bins for feature in self.grid.features)
         return least_gini_distribution(node.histogram, n_bins, GeometricNoise(self.plan.of("node", node.level, "categorical")))
@@ -212,7 +212,7 @@ def _feature_distribution(table: Table, noise: GeometricNoise) -> tuple[np.ndarr
 
 
 def _clipped_distribution(count: int, noise: GeometricNoise) -> np.ndarray:
-    """Distribution of max(0, count + noise) on 0 .. count + MOST_NOISE."""
-    distribution = noise.pmf(np.arange(count + MOST_NOISE + 1) - count)
+    """Distribution of max(0, count + noise) on 0 .. count + MAX_NOISE."""
+    distribution = noise.pmf(np.arange(count + MAX_NOISE + 1) - count)
     distribution[0] = noise.tail(count)
     return distribution

@@ -10,7 +10,7 @@ from dpviz.results.verdict import DELTA
 from dpviz.table.validation import is_number, is_whole
 
 #: The largest part of the rows that may be kept for a test.
-MOST_TESTED = 0.5
+MAX_TEST_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ class Settings:
     depth: int | Literal["auto"] = _field("auto", Control("Depth", "Levels of rules.", "whole", 1, 12, beside=("auto",)))
     delta: float | None = _field(None, Control("Delta", DELTA, "number", 0.0, 0.5, beside=(None,)))
     test_share: float | None = _field(
-        None, Control("Test share", "Part of the rows kept for a test result.", "number", 0.0, MOST_TESTED, beside=(None,))
+        None, Control("Test share", "Part of the rows kept for a test result.", "number", 0.0, MAX_TEST_SHARE, beside=(None,))
     )
     groups: str | None = _field(None, Control("Groups", "What the test counts apart.", "name", beside=(None,)))
 

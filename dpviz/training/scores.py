@@ -34,7 +34,7 @@ SCALE = 1024
 #: Of whole numbers below this, float64 holds the quotient so closely that no rounding reaches the next whole number.
 _EXACT = 1 << 53
 #: Above this many rows n^2 would overflow int64; units of rows, where classes are weighed.
-MOST_ROWS = 3_000_000_000
+MAX_ROWS = 3_000_000_000
 
 IMPURITY = Sensitivity(
     SCALE, monotone=True, source="adding a row raises one child's half impurity by 0 to 1 row, rounded down per child"
@@ -42,7 +42,7 @@ IMPURITY = Sensitivity(
 
 
 #: Units of the heaviest class; the others are rounded to whole units.
-HEAVIEST = 100
+MAX_WEIGHT = 100
 
 
 @dataclass(frozen=True)
@@ -56,10 +56,10 @@ class Weighing:
 
     @classmethod
     def of(cls, weights: tuple[float, ...] | None) -> Weighing:
-        """Units in proportion to `weights`, `HEAVIEST` for the largest, at least 1."""
+        """Units in proportion to `weights`, `MAX_WEIGHT` for the largest, at least 1."""
         if weights is None:
             return cls()
-        units = np.maximum(np.round(np.array(weights) * HEAVIEST / max(weights)), 1).astype(np.int64)
+        units = np.maximum(np.round(np.array(weights) * MAX_WEIGHT / max(weights)), 1).astype(np.int64)
         largest, because = int(units.max()), "a row adds at most the units of the heaviest class"
         return cls(units, Sensitivity(SCALE * largest, True, because), Sensitivity(largest, True, because))
 
@@ -103,14 +103,14 @@ def impurity_utilities(left: np.ndarray, total: np.ndarray) -> np.ndarray:
 
 
 def require_scorable(units: int) -> None:
-    """Raise DpvizError where there are more units of rows than MOST_ROWS, whose squares overflow.
+    """Raise DpvizError where there are more units of rows than MAX_ROWS, whose squares overflow.
 
     A learner asks for all rows, as if each were of the heaviest class, before anything is drawn: so whether it refuses depends on
     their number alone.
     """
-    if units > MOST_ROWS:
-        what = f"At most {MOST_ROWS:,} rows can be scored exactly; with class weights, where one counts up to {HEAVIEST} times, "
-        what += f"{MOST_ROWS // HEAVIEST:,}."
+    if units > MAX_ROWS:
+        what = f"At most {MAX_ROWS:,} rows can be scored exactly; with class weights, where one counts up to {MAX_WEIGHT} times, "
+        what += f"{MAX_ROWS // MAX_WEIGHT:,}."
         raise DpvizError(what, remedy="Train on a part of the rows.")
 
 

@@ -174,20 +174,20 @@ def _evenness(counts: np.ndarray) -> np.ndarray:
 # per pair of bins (`CountedNode.pair_counts`), summed along both axes, are the counts of every pair of candidates.
 
 #: Counts per pair of bins of all nodes of a level, and per pair of candidates of one node, that are made at most: 512 and 64 MB.
-MOST_PAIRS_OF_BINS, MOST_PAIRS_OF_CANDIDATES = 1 << 26, 1 << 23
+MAX_PAIRS_OF_BINS, MAX_PAIRS_OF_CANDIDATES = 1 << 26, 1 << 23
 #: float32 holds every whole number up to here.
 _WHOLE_IN_FLOAT32 = 1 << 24
 #: Pairs of features, each of which is counted by itself: those of 44 features.
-MOST_PAIRS_OF_FEATURES = 1000
+MAX_PAIRS_OF_FEATURES = 1000
 
 
 def fit_into_memory(grid: CandidateGrid, n_classes: int, depth: int) -> bool:
     """Whether the pairs of a grid can be counted in a tree of so many levels. A public rule: it looks at no row."""
     nodes = 2 ** max(0, depth - 2)  # where the last two levels begin
     bins, candidates = grid.n_bins**2 * n_classes, grid.n_candidates**2 * n_classes
-    if math.comb(len(grid.features), 2) > MOST_PAIRS_OF_FEATURES:
+    if math.comb(len(grid.features), 2) > MAX_PAIRS_OF_FEATURES:
         return False
-    return nodes * bins <= MOST_PAIRS_OF_BINS and candidates <= MOST_PAIRS_OF_CANDIDATES
+    return nodes * bins <= MAX_PAIRS_OF_BINS and candidates <= MAX_PAIRS_OF_CANDIDATES
 
 
 def distinct_pairs(node: CountedNode) -> tuple[np.ndarray, np.ndarray]:

@@ -22,7 +22,7 @@ REQUEST = FitRequest.of("pf-tree", max_depth=2, depth=2, seed=1)
 def alone(monkeypatch):
     """Nothing but the tree is in the background, and one that should be there at once is waited for."""
     monkeypatch.setattr(training, "SHORT", SOON)
-    monkeypatch.setattr(training, "MOST_ROWS", 0)
+    monkeypatch.setattr(training, "MAX_ROWS", 0)
     monkeypatch.setattr(training, "DRAWS", 1)
     monkeypatch.setattr(training, "SHORT_RERUNS", SOON)
 
@@ -93,7 +93,7 @@ def test_the_key_tells_rows_roles_settings_parameters_and_draws_apart_by_a_singl
 
 def test_drawings_at_other_epsilons_are_kept_apart_by_all_that_is_drawn_and_for_each_session_s_unit(monkeypatch):
     """They say what one unit risks, and are kept for all sessions: another session's rows may be of persons."""
-    monkeypatch.setattr(training, "MOST_ROWS", 10**6)
+    monkeypatch.setattr(training, "MAX_ROWS", 10**6)
     loaded, found = in_use(DataRole.SIMULATED), []
 
     def keys(request=REQUEST, *, fold=False, unit=ROW):

@@ -21,7 +21,7 @@ from tests.support.visiting import downloaded, idle, settled
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.verify]
 
 #: The most clicks that a journey may take, with one refusal of rows that few fit.
-MOST = 21
+MAX_CLICKS = 21
 N_PATIENTS = 3_000
 WARDS = {"internal medicine": ("internal medicine", "int. med."), "surgery": ("surgery", "Surgery"), "other": ("other", "other")}
 CODEBOOK = """name,type,low,high,categories,missing,unit,labels,role
@@ -162,7 +162,7 @@ def test_a_messy_table_becomes_a_signed_report(page: Any, place: str, kind: str,
     rows = visits()
     table = ("stays.csv", as_csv(rows)) if kind == "csv" else ("stays.xlsx", as_excel(rows))
     owner, report = to_report(page, place, table, CODEBOOK.encode())
-    assert len(owner.done) <= MOST, owner.done
+    assert len(owner.done) <= MAX_CLICKS, owner.done
     assert "one patient, up to 3 rows" in report
     [released] = (tmp_path / "releases").glob("*.json")
     signed(released)
@@ -170,7 +170,7 @@ def test_a_messy_table_becomes_a_signed_report(page: Any, place: str, kind: str,
 
 
 #: The most clicks from the address of the dashboard to the tree of a file whose columns nobody has described.
-MOST_TO_A_TREE = 15
+MAX_CLICKS_TO_A_TREE = 15
 #: What is pasted into the grid from "Use as" on, from the row of a column on: all that nobody may read from private rows, and of
 #: public ones what a proposal cannot know. Source, range, categories, other texts, codes of missing cells follow the use.
 PASTED = {
@@ -247,7 +247,7 @@ def test_a_messy_file_becomes_a_tree_without_a_codebook_and_its_zero_padded_code
     owner.press("See its tree")
     page.get_by_role("button", name="Pin this tree").wait_for()
     page.get_by_text("up to 3 rows of a person").wait_for()
-    assert len(owner.done) <= MOST_TO_A_TREE, owner.done
+    assert len(owner.done) <= MAX_CLICKS_TO_A_TREE, owner.done
 
 
 def signed(released: Path) -> None:

@@ -16,7 +16,7 @@ from tests.support.visiting import drawn, settled
 pytestmark = [pytest.mark.browser, pytest.mark.verify]
 
 #: Pixels of a screen 900 high above the tree, words on a first screen, and pixels that anything may move by.
-HIGHEST, MOST_WORDS, STILL = 320, {"tree": 110, "others": 100}, 4
+HIGHEST, MAX_WORDS, STILL = 320, {"tree": 110, "others": 100}, 4
 SCREEN = {"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce"}
 #: Pages whose settings stand in one row above a picture.
 WITH_SETTINGS = ("compare", "robustness")
@@ -68,7 +68,7 @@ def is_high_and_nothing_is_empty(page: Any, leads: bool = True) -> None:
     assert not leads or box["y"] <= HIGHEST
     assert not leads or box["width"] * box["height"] > 1440 * 900 / 3
     assert page.locator(".stage .branch").count() >= 1
-    assert len(page.evaluate(WORDS)) <= MOST_WORDS["tree"]
+    assert len(page.evaluate(WORDS)) <= MAX_WORDS["tree"]
 
 
 @pytest.mark.parametrize("table", ["clinic", "rents"])
@@ -128,7 +128,7 @@ def test_little_is_said_on_the_first_screens_and_settings_are_one_row_high_up(vi
             page.goto(f"{address}/{place}?data={table}&robust-draws=100&draws=3&splits=1")
             page.get_by_role("heading", level=1).wait_for()
             settled(page)
-            assert len(page.evaluate(WORDS)) <= MOST_WORDS["others"], (place, table)
+            assert len(page.evaluate(WORDS)) <= MAX_WORDS["others"], (place, table)
         if place in WITH_SETTINGS:
             box, tabs = page.locator(".st-key-settings").bounding_box(), page.get_by_role("tablist")
             above = tabs.bounding_box()["height"] + 16 if tabs.count() else 0  # with the gap below them

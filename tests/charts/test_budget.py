@@ -11,7 +11,7 @@ from dpviz.accounting.claim import Disclosure
 from dpviz.charts.budget import (
     FULL,
     HALF,
-    LEAST_SPREAD,
+    MIN_SPREAD,
     map_chart,
     part_name,
     spending_rows,
@@ -132,7 +132,7 @@ def test_picture_words_and_table_are_the_reviewed_ones(name):
 
 def test_every_point_is_a_cell_at_its_shares_with_its_number_and_shade_and_noise_is_no_landscape():
     found = made()
-    chart, spread = map_chart(found, current=None), max(LEAST_SPREAD, np.ptp(found.means))
+    chart, spread = map_chart(found, current=None), max(MIN_SPREAD, np.ptp(found.means))
     cells = chart.figure.data[0]
     for shares, text, colour, point, mean in zip(
         zip(cells.a, cells.b, cells.c, strict=True), cells.text, cells.marker.color, found.points, found.means, strict=True

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from dpviz.charts.robustness import (
-    LONGEST,
-    MOST_ROWS,
+    MAX_LEGEND_LENGTH,
+    MAX_ROWS,
     attack_table,
     attacked_sentence,
     end_of_axis,
@@ -95,7 +95,7 @@ def test_a_ring_stands_where_the_proof_ends_and_the_legend_says_how_many_rows():
     assert not lines(figure, "further right")
     measured = drawn(voted(), attacks=pd.DataFrame([attack_line("leaf-flips", VOTERS, 0.1, 10, 0.3)]), up_to=0.0001)
     named = [trace.name for trace in measured.data if trace.showlegend is not False]
-    assert all(len(part) <= LONGEST for name in named for part in name.split("<br>"))
+    assert all(len(part) <= MAX_LEGEND_LENGTH for name in named for part in name.split("<br>"))
 
 
 def test_tables_have_every_point_and_attacks_and_a_weaker_default_is_said_where_it_is_weaker():
@@ -103,7 +103,7 @@ def test_tables_have_every_point_and_attacks_and_a_weaker_default_is_said_where_
     assert len(rows) == 5 * 11
     assert all("refused" in row["published"] for row in rows[22:33])
     assert {row["proved"] for row in rows[22:33]} == {"nothing"}
-    assert all(len(guarantee_rows([certified(n_train=n)], 0.01)) <= MOST_ROWS for n in (1, 50, 100_000))
+    assert all(len(guarantee_rows([certified(n_train=n)], 0.01)) <= MAX_ROWS for n in (1, 50, 100_000))
     (row,) = attack_table([PROVED], pd.DataFrame([attack_line("leaf-flips", FIRST, 0.1, 10, 0.8)]))
     assert (row["mean accuracy"], row["proved"]) == ("80.0%", f"{PROVED.table.low(10):.1%}")
     for found in (attacked(0.7, 0.5), attacked(0.5, 0.51), attacked(0.5, 0.7, learner=VOTERS), attacked(0.5, 0.7, epsilon=1.0)):

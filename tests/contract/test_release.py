@@ -116,7 +116,7 @@ def test_a_bound_read_from_the_rows_is_named_and_makes_no_release(name):
 pytestmark = pytest.mark.filterwarnings("ignore::dpviz.errors.DpvizWarning")
 #: Draws that look at no cell: whatever their law, what follows costs no more.
 FREE = ("uniform choice", "uniform point", "keys of random trees", "random assignment", "Poisson sample")
-MOST = 24
+MAX_REQUESTS = 24
 
 
 def settings_of(name, schema):
@@ -129,7 +129,7 @@ def settings_of(name, schema):
     }
     usual = {"epsilon": 1.0, "max_depth": 2} | FEW.get(name, {})
     every = [usual | dict(zip(options, values, strict=True)) for values in product(*options.values())]
-    return [asked for asked in every[:: max(1, len(every) // MOST)] if is_possible(name, asked, schema)]
+    return [asked for asked in every[:: max(1, len(every) // MAX_REQUESTS)] if is_possible(name, asked, schema)]
 
 
 def is_possible(name, asked, schema):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpviz.errors import DpvizError
-from dpviz.evaluation.columns import MOST_BARS, look_at
+from dpviz.evaluation.columns import MAX_BARS, look_at
 from dpviz.io.tables.read import read_table
 from dpviz.table.columns import Column
 from dpviz.table.raw import RawTable
@@ -21,7 +21,7 @@ def test_every_cell_of_a_column_is_counted_once_the_most_frequent_texts_have_bar
     rows = b"".join(b"%d,%s,%s,NA\n" % (k, b"xyz"[k % 3 :][:1], b"" if k % 4 else b"7.0") for k in range(120))
     number, text, few, none = look_at(read_table(b"a,b,c,d\n" + rows), PUBLIC)
     assert number.is_binned
-    assert number.counts == (6,) * MOST_BARS
+    assert number.counts == (6,) * MAX_BARS
     assert number.labels[0] == "0 to 5.95"
     assert (text.labels, text.counts) == (("x", "y", "z"), (40, 40, 40))
     assert (few.labels, few.counts, few.n_missing, few.missing_share) == (("7",), (30,), 90, 0.75)
@@ -29,7 +29,7 @@ def test_every_cell_of_a_column_is_counted_once_the_most_frequent_texts_have_bar
     cells = [f"t{k}" for k in range(40) for _ in range(k + 1)]
     look, _ = look_at(read_table(b"a,b\n" + "".join(f"{cell},1\n" for cell in cells).encode()), PUBLIC)
     assert look.labels[:2] == ("t39", "t38")
-    assert len(look.counts) == MOST_BARS
+    assert len(look.counts) == MAX_BARS
     assert sum(look.counts) + look.n_others == len(cells)
     with pytest.raises(DpvizError, match="Private rows are not looked at"):
         look_at(read_table(b"a,b\n1,2\n"), DataRole.PRIVATE)
@@ -39,4 +39,4 @@ def test_every_cell_of_a_column_is_counted_once_the_most_frequent_texts_have_bar
 def test_bins_hold_every_number(values):
     [look] = look_at(RawTable((Column("x", numbers=np.array(values)),)), PUBLIC)
     assert sum(look.counts) + look.n_others + look.n_missing == len(values)
-    assert len(look.counts) == len(look.labels) <= MOST_BARS
+    assert len(look.counts) == len(look.labels) <= MAX_BARS

@@ -9,7 +9,7 @@ from dpviz.charts.plan import expected_headline, is_worth_it
 from dpviz.errors import Cancelled, DpvizError, ParameterError, SchemaError
 from dpviz.evaluation.simulate import (
     FIRST_DRAWS,
-    LEAST_SIDE,
+    MIN_SIDE,
     STRENGTHS,
     Expected,
     ResampledRows,
@@ -66,7 +66,7 @@ def test_the_class_follows_the_planted_tree_as_often_as_said_and_every_rule_is_w
     left = world.rule.root.rule.goes_left(train.columns[world.rule.root.rule.feature])
     right_by_side = sum(np.bincount(train.target[side]).max() for side in (left, ~left)) / train.n_rows
     assert right_by_side > world.most_frequent + 0.05
-    assert LEAST_SIDE - 0.03 <= left.mean() <= 1 - LEAST_SIDE + 0.03
+    assert MIN_SIDE - 0.03 <= left.mean() <= 1 - MIN_SIDE + 0.03
 
 
 def test_rows_kept_aside_are_never_trained_on_and_every_draw_keeps_others():

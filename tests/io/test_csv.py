@@ -214,7 +214,7 @@ def test_a_malformed_line_is_left_out_counted_and_noted(monkeypatch):
         table = read_table(b"a,b\n1,2\n" + line + b"\n3,4\n")
         assert (cells(table), table.n_malformed) == ([["1", "2"], ["3", "4"]], 1)
         assert "1 line was left out" in table.notes[0]
-    monkeypatch.setattr(module, "LONGEST_LINE", 10)
+    monkeypatch.setattr(module, "MAX_LINE_LENGTH", 10)
     table = read_table(b"a,b\n" + b"," * 11 + b"\n1,2\n")
     assert (cells(table), table.n_malformed) == ([["1", "2"]], 1)
 

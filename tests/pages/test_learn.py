@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpviz.__main__ import main
 from dpviz.app import prose
-from dpviz.app.learn.lessons import ANSWERED, LESSONS, MOST_SEED
+from dpviz.app.learn.lessons import ANSWERED, LESSONS, MAX_SEED
 from dpviz.cli.app import LESSONS_SCRIPT
 from dpviz.errors import RegisterError
 from dpviz.evaluation.lessons import BROKEN, COMPLETE
@@ -118,7 +118,7 @@ def test_the_step_button_draws_node_after_node_and_stops():
 
 def test_the_seed_of_a_tree_stands_in_the_way_to_the_sample_digit_for_digit():
     test = guess(lesson_page("Growing"))
-    for seed in (1_234, MOST_SEED):
+    for seed in (1_234, MAX_SEED):
         test.number_input(key="growing.seed").set_value(seed).run()
         assert not test.exception
         (link,) = sample_link(test)

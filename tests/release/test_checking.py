@@ -65,7 +65,7 @@ def test_a_released_file_prints_its_digest_and_one_that_was_changed_is_found(reg
     assert len(reference_in(file).head) == 64
     file.write_text(file.read_text() + " ")
     assert findings(register) == said
-    monkeypatch.setattr(files, "_LARGEST", file.stat().st_size - 1)
+    monkeypatch.setattr(files, "_MAX_FILE_BYTES", file.stat().st_size - 1)
     assert reference_in(file) is None  # no release is as large
     file.unlink()
     os.mkfifo(file)

@@ -14,7 +14,7 @@ from dpviz.learners.request import doubts
 from dpviz.release.records import INSPECTION, WARNED, n_uses
 from dpviz.release.register import Register
 from dpviz.release.release import Assumption, Status, assumptions, preview_terms, require_source
-from dpviz.table.schema import LONGEST_SOURCE, CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+from dpviz.table.schema import MAX_SOURCE_LENGTH, CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.table.schema_json import schema_from_json
 
 AGE = NumericFeature("age", 17, 90)
@@ -128,7 +128,7 @@ def test_a_second_look_makes_the_first_schema_not_forgotten_and_nothing_more_is_
     assert {(item.what, *item.settings) for item in register.uncovered_uses()} == {(INSPECTION,), (WARNED,)}
 
 
-@pytest.mark.parametrize("source", ["a\nb", "a" * (LONGEST_SOURCE + 1), "\u202e", 3, None, b"x"])
+@pytest.mark.parametrize("source", ["a\nb", "a" * (MAX_SOURCE_LENGTH + 1), "\u202e", 3, None, b"x"])
 def test_a_source_is_one_printable_line(source):
     with pytest.raises(dpviz.errors.SchemaError, match="printable line"):
         replace(SCHEMA, source=source)

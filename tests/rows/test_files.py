@@ -174,7 +174,7 @@ def test_records_whose_cells_hold_line_feeds_are_whole_wherever_a_piece_ends(tmp
 
 
 def test_a_line_that_is_too_long_is_left_out_by_itself(tmp_path, monkeypatch):
-    monkeypatch.setattr(text, "_LONGEST", 3000)
+    monkeypatch.setattr(text, "_MAX_LINE_BYTES", 3000)
     path = tmp_path / "a.csv"
     path.write_bytes(b"age,town,income,ok\n45,Rio,1,yes\n" + b"x" * 9999 + b"\n30,Rio,2,no\n" + b"y" * 9999)
     with dpviz.encode_large(path, SCHEMA) as large:

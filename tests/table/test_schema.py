@@ -15,7 +15,7 @@ from dpviz.errors import DocumentError, DpvizError, SchemaError, UnknownName
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.dates import DateFeature
 from dpviz.table.encode import encode
-from dpviz.table.schema import LEAST_WIDTH, CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+from dpviz.table.schema import MIN_WIDTH, CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.table.schema_json import schema_from_dict, schema_from_json
 from tests.support.paths import ROOT
 from tests.support.schemas import schemas
@@ -135,7 +135,7 @@ def test_a_contradiction_is_an_error_with_a_remedy(make, text):
     assert caught.value.remedy or "must be" in text
 
 
-@pytest.mark.parametrize("width", [LEAST_WIDTH, 1e-100])
+@pytest.mark.parametrize("width", [MIN_WIDTH, 1e-100])
 def test_the_narrowest_range_that_is_taken_can_be_trained_on(width):
     schema = Schema((NumericFeature("x", 0, width),), NumericTarget("y", 0, width), n_public=10)
     values = np.linspace(0, width, 10)

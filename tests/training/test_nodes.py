@@ -146,7 +146,7 @@ def caches(monkeypatch: pytest.MonkeyPatch) -> weakref.WeakKeyDictionary:
     """Those of a process of its own, with so little room that three tables drive each other out of it."""
     found: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
     monkeypatch.setattr(NodeCache, "_recent", found)
-    monkeypatch.setattr(NodeCache, "most_bytes", 480_000)
+    monkeypatch.setattr(NodeCache, "max_bytes", 480_000)
     return found
 
 
@@ -170,11 +170,11 @@ def test_a_full_cache_changes_no_model_and_is_never_exceeded(caches, monkeypatch
             assert models(fold) == expected
             most.append(nbytes(caches))
     assert len(caches) == 3
-    assert 0 < max(most) <= NodeCache.most_bytes
+    assert 0 < max(most) <= NodeCache.max_bytes
     with ThreadPoolExecutor(6) as threads:
         assert list(threads.map(models, cached * 2)) == plain * 2
-    assert nbytes(caches) <= NodeCache.most_bytes
-    monkeypatch.setattr(NodeCache, "most_bytes", 10**9)
+    assert nbytes(caches) <= NodeCache.max_bytes
+    monkeypatch.setattr(NodeCache, "max_bytes", 10**9)
     list(map(models, cached))
     assert nbytes(caches) > 480_000  # there was more to keep than room
 

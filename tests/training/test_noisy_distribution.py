@@ -83,7 +83,7 @@ def test_the_split_distribution_is_that_of_the_real_step_and_of_no_other_epsilon
 def test_what_is_cut_off_covers_what_a_larger_box_finds(epsilon, monkeypatch):
     found = of_privatree(epsilon)
     assert found[0].sum() + found[1] >= 1
-    monkeypatch.setattr(noisy_histograms, "MOST_NOISE", 34)
+    monkeypatch.setattr(noisy_histograms, "MAX_NOISE", 34)
     cached = noisy_histograms._feature_distribution, noisy_histograms._chance_above
     for function in cached:
         function.cache_clear()

@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 from dpviz.errors import DpvizError
 from dpviz.training.scores import (
     IMPURITY,
-    MOST_ROWS,
+    MAX_ROWS,
     SCALE,
     Weighing,
     best_correct_rows,
@@ -111,14 +111,14 @@ def test_scores_do_not_depend_on_the_type_that_holds_the_counts(dtype):
 
 
 def test_the_most_rows_that_are_allowed_do_not_overflow_and_units_are_whole():
-    half, quarter = MOST_ROWS // 2, MOST_ROWS // 4
-    total, left = np.array([half, MOST_ROWS - half]), np.array([[half, 0], [quarter, quarter], [0, 0]])
+    half, quarter = MAX_ROWS // 2, MAX_ROWS // 4
+    total, left = np.array([half, MAX_ROWS - half]), np.array([[half, 0], [quarter, quarter], [0, 0]])
     assert impurity_utilities(left, total).tolist() == by_fractions(left, total)
     for parts in (3, 100):
-        node = np.full(parts, MOST_ROWS // parts)
+        node = np.full(parts, MAX_ROWS // parts)
         assert half_impurity(node) == counts.half_impurity(node, SCALE) > 0
     with pytest.raises(DpvizError, match=r"At most 3,000,000,000 rows can be scored exactly; with class weights.* 30,000,000"):
-        impurity_utilities(np.zeros((1, 2), dtype=np.int64), np.array([MOST_ROWS, 1]))
+        impurity_utilities(np.zeros((1, 2), dtype=np.int64), np.array([MAX_ROWS, 1]))
     assert Weighing.of((1.0, 4.0)).units.tolist() == [25, 100]
     assert Weighing.of((1.0, 1e6)).units.tolist() == [1, 100]
     assert Weighing.of(None).units is None

@@ -209,7 +209,7 @@ def _turn(seed: int, shown: int) -> None:
 
 # --- losses add up, and features of one row are not different rows
 
-MOST_FEATURES = 4
+MAX_FEATURES = 4
 
 
 @st.cache_data(show_spinner="Searching every small table …")
@@ -220,22 +220,22 @@ def _search_both(n_features: int) -> tuple[AuditResult, AuditResult]:
 
 def _adding_question() -> Numbers:
     """What is really lost."""
-    found, _ = _search_both(MOST_FEATURES)
+    found, _ = _search_both(MAX_FEATURES)
     numbers = {
         "claimed": found.claimed,
         "found": found.log_ratio,
         "composed": found.composed,
-        "times": MOST_FEATURES * found.claimed,
+        "times": MAX_FEATURES * found.claimed,
         "likely": math.exp(found.log_ratio),
         "allowed": math.exp(found.claimed),
     }
-    fixed = {"title": get_learner(BROKEN).title, "features": str(MOST_FEATURES), "rows": str(FEATURE_ROWS), "neighbours": PERSONS}
+    fixed = {"title": get_learner(BROKEN).title, "features": str(MAX_FEATURES), "rows": str(FEATURE_ROWS), "neighbours": PERSONS}
     return {name: number_text(value) for name, value in numbers.items()} | fixed
 
 
 def _show_adding(view: LessonView) -> None:
     """The claim, the loss found, and what the steps add up to; the two tables that show it."""
-    n_features = int(view.slider("features", "Features", tuple(range(1, MOST_FEATURES + 1)), 1))
+    n_features = int(view.slider("features", "Features", tuple(range(1, MAX_FEATURES + 1)), 1))
     found, own = _search_both(n_features)
 
     view.picture(charts.adding_chart(found, own, n_features))
@@ -257,7 +257,7 @@ def _show_adding(view: LessonView) -> None:
 
 # --- a private tree grows, one draw per node, on thirty visible rows
 
-MOST_SEED = 1_000_000
+MAX_SEED = 1_000_000
 _TREE, _CHOSEN = "lesson-tree", "_lesson_node"
 
 
@@ -276,7 +276,7 @@ def _show_growing(view: LessonView) -> None:
     """The tree so far, and the chances at the chosen node."""
     epsilon = view.slider("epsilon", EPSILON_LABEL, (0.1, 0.3, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0), 2.0)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        seed = view.number("seed", "Seed", 1, MOST_SEED, 1)
+        seed = view.number("seed", "Seed", 1, MAX_SEED, 1)
         view.button("Another seed", _another_seed, view.key("seed"), icon=":material/refresh:")
     steps = int(view.slider("steps", "Nodes drawn", tuple(range(N_STEPS + 1)), 0))
     now = tree_after(epsilon, seed, steps)
@@ -304,7 +304,7 @@ def _show_growing(view: LessonView) -> None:
 
 
 def _another_seed(key: str) -> None:
-    st.session_state[key] = st.session_state[key] % MOST_SEED + 1
+    st.session_state[key] = st.session_state[key] % MAX_SEED + 1
 
 
 def _draw_next(key: str) -> None:
@@ -383,7 +383,7 @@ LESSONS = (
     Lesson("Epsilon", "odds", _odds_question, _show_odds, OnSample("tree"), {"epsilon": 1.0}),
     Lesson("Noise", "noise", _noise_question, _show_noise, _NOISE),
     Lesson("Choosing", "choosing", _choosing_question, _show_choosing, OnSample("tree"), {"epsilon": 0.5}),
-    Lesson("Adding up", "adding", _adding_question, _show_adding, _REFUTED, {"features": MOST_FEATURES}),
+    Lesson("Adding up", "adding", _adding_question, _show_adding, _REFUTED, {"features": MAX_FEATURES}),
     Lesson("Growing", "growing", _growing_question, _show_growing, _GROWING),
     Lesson("Poisoning", "poisoning", _poisoning_question, _show_poisoning, _STUMP, {"epsilon": 0.1}),
 )

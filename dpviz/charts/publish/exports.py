@@ -28,7 +28,7 @@ def report_to_sign(source: ExportInput, signed: SignatureLine) -> str:
 # --- a notebook: the picture is an image of its own, so that no style sheet reaches it and it reaches none
 
 #: A picture of more leaves cannot be read.
-_MOST_LEAVES = 64
+_MAX_LEAVES = 64
 
 
 def _notebook_html(source: ExportInput) -> str:
@@ -42,7 +42,7 @@ def _notebook_html(source: ExportInput) -> str:
 
 def _picture(source: ExportInput, words: str) -> str:
     tree = drawn_tree(source)
-    if tree is None or tree.n_leaves > _MOST_LEAVES:
+    if tree is None or tree.n_leaves > _MAX_LEAVES:
         many = "many trees" if tree is None else f"{tree.n_leaves:,} leaves"
         return f"<p>A model of {many}: not drawn.</p>"
     drawing = draw_tree(tree, title=words).at_measured_width().standalone()

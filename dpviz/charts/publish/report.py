@@ -38,11 +38,11 @@ from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Numeric
 from dpviz.training.estimate.report import CONFIDENCE, ClassReport
 
 #: A larger tree is drawn for paper only.
-MOST_DRAWN = 64
+MAX_DRAWING_LEAVES = 64
 #: Pixels of a drawing on A4: it is made 0.81 times as large, and its smallest letters are 7 points high.
 PAPER_WIDTH, PAPER_HEIGHT = 828.0, 470.0
 #: Columns that page one names, sentences of the test on it (the others stand in the annexes), categories of a column.
-_MOST_NAMED, _MOST_SENTENCES, _MOST_CATEGORIES = 3, 3, 12
+_MAX_COLUMNS, _MAX_SENTENCES, _MAX_CATEGORIES = 3, 3, 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def report_html(source: ExportInput, signed: SignatureLine | None = None) -> str
     learner = registry()[learner].title if learner in registry() else "an unknown learner" if learner == "unknown" else learner
     how_sure = ["Nothing is known about how good this model is: it holds no private test result."]
     if sentences:
-        how_sure = [f"{sentences[0]} In brackets: {CONFIDENCE:.0%} intervals.", *sentences[1:_MOST_SENTENCES]]
+        how_sure = [f"{sentences[0]} In brackets: {CONFIDENCE:.0%} intervals.", *sentences[1:_MAX_SENTENCES]]
     worth = "" if test is None else majority_comparison(test)
     if test is not None and worth:  # in the colour of a warning where no test shows that it is better than always one class
         worth = f'<p class="worth{"" if is_better_than_always(test) else " open"}">{text(worth)}</p>'
@@ -93,7 +93,7 @@ def report_html(source: ExportInput, signed: SignatureLine | None = None) -> str
         how_sure=_bullets(how_sure),
         conclusions=_bullets(_conclusions(source, tested=test is not None)),
         no_conclusions=_bullets(_no_conclusions(source)),
-        test=f"<h2>How good it is, in full</h2>{_bullets(sentences[_MOST_SENTENCES:])}" if sentences else "",
+        test=f"<h2>How good it is, in full</h2>{_bullets(sentences[_MAX_SENTENCES:])}" if sentences else "",
         groups=f"<h2>By group</h2>{by_group}<p class=note>{WIDE}</p>" if groups else "",
         promises=_bullets(verdict.promises),
         not_promised=_bullets(not_promised(verdict.unit, statement.disclosures, statement.noise.warning)),
@@ -127,7 +127,7 @@ def _finding(source: ExportInput, test: Any) -> str:
 
 
 def _name_list(names: tuple[str, ...]) -> str:
-    first, next_names, more = names[0], names[1:_MOST_NAMED], len(names) - _MOST_NAMED
+    first, next_names, more = names[0], names[1:_MAX_COLUMNS], len(names) - _MAX_COLUMNS
     if not next_names:
         return f"{first} only"
     names_in_words = f"{', '.join(next_names)} and {more:,} more" if more > 0 else " and ".join(next_names)
@@ -174,7 +174,7 @@ def _model(source: ExportInput) -> Iterator[str]:
     layout = layout_within(tree, PAPER_WIDTH, PAPER_HEIGHT)
     n_levels, paper = max(len(placed.path) for placed in layout.nodes), draw(layout=layout).at_measured_width().standalone()
     large, left_out = (
-        tree.n_leaves > MOST_DRAWN,
+        tree.n_leaves > MAX_DRAWING_LEAVES,
         f" Only the first {count_text(n_levels, 'level')} of {tree.depth} are drawn here.",
     )
     if not large:
@@ -248,8 +248,8 @@ def _schema_table(schema: Schema) -> str:
 def _known(column: Feature | Target) -> str:
     if isinstance(column, (CategoricalFeature, ClassTarget)):
         names = column.categories if isinstance(column, CategoricalFeature) else column.classes
-        more = f" and {len(names) - _MOST_CATEGORIES:,} more" if len(names) > _MOST_CATEGORIES else ""
-        return f"{'predicted, ' if isinstance(column, ClassTarget) else ''}one of {', '.join(names[:_MOST_CATEGORIES])}{more}"
+        more = f" and {len(names) - _MAX_CATEGORIES:,} more" if len(names) > _MAX_CATEGORIES else ""
+        return f"{'predicted, ' if isinstance(column, ClassTarget) else ''}one of {', '.join(names[:_MAX_CATEGORIES])}{more}"
     span = f"{format_number(column.low)} to {format_number(column.high)}"
     if not isinstance(column, NumericFeature):
         return f"predicted, a number, {span}"

@@ -14,10 +14,10 @@ from dpviz.results.document import Estimate
 from dpviz.results.result import FitResult, TestReport
 from dpviz.results.verdict import Unit, loss_text
 from dpviz.results.wording import signs_spelled
-from dpviz.training.estimate.number_report import LEAST_R2, NumberReport
+from dpviz.training.estimate.number_report import MIN_R2, NumberReport
 from dpviz.training.estimate.report import CONFIDENCE, ClassReport
 
-_MOST_CLASSES = 3
+_MAX_CLASSES = 3
 #: Of the largest error: an upper end beyond says nothing.
 _ALL = 0.95
 _COST = "from noisy counts at no further ε"
@@ -85,7 +85,7 @@ def majority_comparison(report: TestReport) -> str:
         for recall in report.recalls
     ]
     recalls = [f"{number} of 100 {name!r}" for number, name in zip(numbers, report.schema.classes, strict=True)]
-    if len(recalls) > _MOST_CLASSES:
+    if len(recalls) > _MAX_CLASSES:
         least = min(range(len(recalls)), key=lambda place: report.recalls[place].value)
         return f"{always}{verdict}. Of the class found least it finds {recalls[least]}."
     return f"{always}{verdict}. It finds {' and '.join(recalls)}."
@@ -109,12 +109,12 @@ def _interval_text(estimate: Estimate, text: Callable[[float], str]) -> str:
 
 def _r_squared(report: NumberReport) -> str:
     """As in "0.31"; in words where it is far worse than the mean, or has no lower end."""
-    return minus(_known(report, "r2", lambda value: f"{value:.2f}" if value >= LEAST_R2 else f"below {LEAST_R2:.0f}"))
+    return minus(_known(report, "r2", lambda value: f"{value:.2f}" if value >= MIN_R2 else f"below {MIN_R2:.0f}"))
 
 
 def _known(report: NumberReport, name: str, text: Callable[[float], str]) -> str:
     estimate = report.estimates[name]
-    least, most = (LEAST_R2, 1.0) if name == "r2" else (0.0, report.largest_error * _ALL)
+    least, most = (MIN_R2, 1.0) if name == "r2" else (0.0, report.largest_error * _ALL)
     if estimate is None or (estimate.low <= least and estimate.high >= most):  # too much noise for too few rows
         return "unknown"
     return _interval_text(estimate, text)
@@ -173,7 +173,7 @@ def group_rows(report: TestReport | None) -> Rows:
     """One line per group: how often the model is wrong there, and of each class how much it finds; none without groups."""
     if not isinstance(report, ClassReport):
         return []
-    names = report.schema.classes if len(report.schema.classes) <= _MOST_CLASSES else ()
+    names = report.schema.classes if len(report.schema.classes) <= _MAX_CLASSES else ()
     measures = ["wrong", *(f"finds {name!r}" for name in names)]
     return [
         {report.groups: entry.name}

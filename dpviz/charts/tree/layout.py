@@ -15,10 +15,10 @@ from dpviz.models.tree import Branch, Leaf, Node, Tree, format_value
 from dpviz.table.schema import ClassTarget
 
 MARGIN = 10.0
-CARD_WIDTH, WIDEST_CARD, CARD_HEIGHT, LEAF_HEIGHT = 112.0, 172.0, 48.0, 36.0
+CARD_WIDTH, MAX_CARD_WIDTH, CARD_HEIGHT, LEAF_HEIGHT = 112.0, 172.0, 48.0, 36.0
 GAP, LEVEL_GAP = 10.0, 50.0
-ROW_HEIGHT, ROW_GAP, INDENT, LEAST_INDENT = 28.0, 5.0, 16.0, 6.0
-PAGE_WIDTH, WIDEST = 1040.0, 1060.0
+ROW_HEIGHT, ROW_GAP, INDENT, MIN_INDENT = 28.0, 5.0, 16.0, 6.0
+PAGE_WIDTH, MAX_WIDTH = 1040.0, 1060.0
 NARROW_WIDTH = 340.0
 #: Stands for a branch below which nothing is drawn for want of room.
 MORE = Leaf(0)
@@ -34,8 +34,8 @@ class Least:
 
     card: float = CARD_WIDTH
     row: float = CARD_WIDTH
-    indent: float = LEAST_INDENT
-    wanted_card: float = WIDEST_CARD
+    indent: float = MIN_INDENT
+    wanted_card: float = MAX_CARD_WIDTH
     wanted_row: float = 0.0
     wanted: Mapping[str, float] = field(default_factory=dict)
 
@@ -85,7 +85,7 @@ class Layout:
         return {placed.path: placed for placed in self.nodes}
 
 
-def tree_layout(tree: Tree, *, narrow: bool = False, least: Least = NO_TEXT, widest: float = WIDEST) -> Layout:
+def tree_layout(tree: Tree, *, narrow: bool = False, least: Least = NO_TEXT, widest: float = MAX_WIDTH) -> Layout:
     """Boxes for every node: a fan with hanging outlines, or with `narrow` one outline 340 px wide.
 
     The fan is no wider than `widest`. Cards and rows are as wide as `least` says, or wider, where the page has room.
@@ -168,7 +168,7 @@ def _hang(node: Node, path: str, x: float, y: float, width: float, least_row: fl
     than a card.
     """
     height = _height(node)
-    for_text = max(LEAST_INDENT, (width - least_row) / max(1, height - 1))
+    for_text = max(MIN_INDENT, (width - least_row) / max(1, height - 1))
     step = min(INDENT, for_text, (width - CARD_WIDTH) / max(1, height))
     nodes = [NodeBox(path, x, y, width, CARD_HEIGHT if isinstance(node, Branch) else LEAF_HEIGHT, node)]
     y += CARD_HEIGHT + ROW_GAP
@@ -199,9 +199,9 @@ def cut(node: Node, levels: int) -> Node:
 TEXT, SMALL = 14.0, 13.0
 PADDING = 9.0
 SWATCH, SIDE_WIDTH = 18.0, 34.0
-WIDEST_LEAF, WIDEST_MARK, WIDEST_ROW = 142.0, 66.0, 236.0
+MAX_LEAF_WIDTH, MAX_MARK_WIDTH, MAX_ROW_WIDTH = 142.0, 66.0, 236.0
 #: Of rows and cards where there is room to spare.
-WIDEST_WANTED = 360.0
+MAX_ROOMY_WIDTH = 360.0
 #: Rows where the page is narrow: four outlines then stand side by side.
 ROW_ON_PAPER = 180.0
 
@@ -213,8 +213,8 @@ def least_widths(tree: Tree, marks: Iterable[str], probability: str) -> Least:
     names = target.classes if isinstance(target, ClassTarget) else map(format_value, tree.values)  # a tree cut short has no leaf
     name = max((text_width(visible(name) + probability, TEXT, bold=True) for name in names), default=0.0)
     mark = max((text_width(visible(mark), SMALL) + 6 for mark in marks if mark), default=0.0)
-    leaf, mark_width = 2 * PADDING + SWATCH + 6 + name, min(WIDEST_MARK, mark)
-    card, wanted_card = (side + min(most, leaf) + mark_width for most in (WIDEST_LEAF, WIDEST_WANTED))
+    leaf, mark_width = 2 * PADDING + SWATCH + 6 + name, min(MAX_MARK_WIDTH, mark)
+    card, wanted_card = (side + min(most, leaf) + mark_width for most in (MAX_LEAF_WIDTH, MAX_ROOMY_WIDTH))
     widest, wanted = 0.0, {}
     for placed in tree.nodes():
         if isinstance(placed.node, Branch):
@@ -222,11 +222,11 @@ def least_widths(tree: Tree, marks: Iterable[str], probability: str) -> Least:
             name = text_width(title, TEXT, bold=True)
             widest = max(widest, name + text_width(f" {condition}", TEXT))
             in_card = max(name + mark_width, text_width(condition, TEXT) + 2)  # its name beside the mark, the condition below
-            wanted[placed.path] = min(WIDEST_WANTED, 2 * PADDING + in_card)
+            wanted[placed.path] = min(MAX_ROOMY_WIDTH, 2 * PADDING + in_card)
     row = 2 * PADDING + SIDE_WIDTH + widest + mark_width
-    least_row = max(CARD_WIDTH, min(WIDEST_ROW, row))
-    wanted_card = max(WIDEST_CARD, wanted_card)
-    return Least(max(CARD_WIDTH, card), least_row, wanted_card=wanted_card, wanted_row=min(WIDEST_WANTED, row), wanted=wanted)
+    least_row = max(CARD_WIDTH, min(MAX_ROW_WIDTH, row))
+    wanted_card = max(MAX_CARD_WIDTH, wanted_card)
+    return Least(max(CARD_WIDTH, card), least_row, wanted_card=wanted_card, wanted_row=min(MAX_ROOMY_WIDTH, row), wanted=wanted)
 
 
 def layout_within(tree: Tree, width: float, height: float) -> Layout:

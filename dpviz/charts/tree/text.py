@@ -31,7 +31,7 @@ from dpviz.table.schema import CategoricalFeature, Feature, NumericFeature, Sche
 
 ELLIPSIS = "…"
 _JOINERS = "\u200c\u200d"  # letters of Persian and Indic words, and emoji families, hang on these
-_MOST_MARKS = 4
+_MAX_MARKS = 4
 
 #: Advance widths of Helvetica (Adobe core metrics, rounded up), in thousandths of the size; few interface fonts are wider.
 _WIDTHS = {
@@ -62,7 +62,7 @@ def visible(text: str) -> str:
     for character in text:
         character_text = _shown(character)
         marks = marks + 1 if unicodedata.category(character)[0] == "M" else 0
-        if marks <= _MOST_MARKS:
+        if marks <= _MAX_MARKS:
             characters.append(character_text)
     return " ".join("".join(characters).split()) or "�"
 

@@ -28,7 +28,7 @@ import numpy as np
 
 from dpviz.accounting.gaussian import bisect, gaussian_epsilon
 from dpviz.accounting.guarantee import PrivacyLoss, for_unit
-from dpviz.accounting.risk import MOST_ROWS
+from dpviz.accounting.risk import MAX_ROWS
 from dpviz.errors import DpvizError, ParameterError, UnsupportedError
 from dpviz.evaluation.audit.evidence import BoundLearner, BoundVerdict, columns_of, exceeds, rows_in_words, typical
 from dpviz.evaluation.audit.verify import Pair, default_audit_pairs, empty_and_one_row, opposed_row, require_neighbours
@@ -288,7 +288,7 @@ BOTH = "the rule at the root and the prediction for the canary"
 #: Cells of the declared range to which a predicted number is rounded.
 CELLS = 16
 #: No bound is above this.
-_MOST = 30.0
+_MAX_BOUND = 30.0
 #: The share of the doubt that goes to the bound of Gaussian noise, where there is a delta.
 _OF_GAUSSIANS = 0.9
 #: At most so many looks at models compete, whose bounds by few draws of Gaussian noise exceed what is proved by chance.
@@ -430,7 +430,7 @@ def _groups(request: FitRequest) -> Iterator[tuple[Pair, int]]:
     """
     task, epsilon = request.spec.tasks[0], request.settings.epsilon
     has_delta = typical(request.spec, epsilon=epsilon, delta=request.settings.delta, **request.given).delta > 0
-    together = min(math.ceil(GROUP_BESIDE_DELTA / epsilon), MOST_ROWS) if has_delta else math.ceil(GROUP / epsilon)
+    together = min(math.ceil(GROUP_BESIDE_DELTA / epsilon), MAX_ROWS) if has_delta else math.ceil(GROUP / epsilon)
     boosted: tuple[Pair, ...] = (empty_and_one_row(task), opposed_row(task))
     if registry().get(request.learner) is request.spec:
         is_sampled = getattr(request.params, "sampling", 1.0) < 1.0
@@ -689,7 +689,7 @@ def bound_from(n_tried: int, n_guesses: int, n_right: int, *, beta: float, delta
         group = for_unit(PrivacyLoss(epsilon, delta), rows)
         return chance_of(n_tried, n_guesses, n_right, epsilon=group.epsilon, delta=group.delta) > beta
 
-    return 0.0 if is_likely(0.0) else bisect(is_likely, 0.0, _MOST, times=_STEPS)[0]
+    return 0.0 if is_likely(0.0) else bisect(is_likely, 0.0, _MAX_BOUND, times=_STEPS)[0]
 
 
 def chance_of(n_tried: int, n_guesses: int, n_right: int, *, epsilon: float, delta: float) -> float:

@@ -135,7 +135,7 @@ class Universe:
 # Source: this project.
 
 #: Runs of a whole learner that are listed at most, all data sets of a universe together.
-MOST_RUNS = 60_000
+MAX_RUNS = 60_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +165,7 @@ class NodeLaws:
         planned: BoundLearner,
         kinds: EncodedDataset,
         *,
-        most_runs: float = MOST_RUNS,
+        most_runs: float = MAX_RUNS,
         tick: Progress = lambda share: None,
         expected: int = 1,
     ) -> None:
@@ -372,7 +372,7 @@ def _searched_medians(kinds: EncodedDataset) -> set[float]:
 
 
 def whole_distribution(
-    planned: BoundLearner, data: EncodedDataset, source: Enumeration, *, most: float = MOST_RUNS
+    planned: BoundLearner, data: EncodedDataset, source: Enumeration, *, most: float = MAX_RUNS
 ) -> dict[str, float]:
     """Probability of every model body (as JSON) the learner can release on `data`; raises UnsupportedError above `most` paths."""
     listed = source.outcomes(lambda: planned.fit(data, source).model, most=most)

@@ -37,7 +37,7 @@ from dpviz.training.estimate.window import N_WIDTHS, WIDTH, Window, bernstein_un
 from dpviz.training.growing import LEAF_COUNTS
 
 #: More trees are not listed one by one, and more pairs of neighbours times partitions of the rows by trees not searched.
-MOST_TREES, MOST_MIXTURES = 20_000, 8_000
+MAX_TREES, MAX_MIXTURES = 20_000, 8_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,10 +72,10 @@ def leaf_partitions(tables: Universe, laws: NodeLaws, n_pairs: int) -> dict[tupl
     everywhere = np.ones(tables.kinds.n_rows, dtype=bool)
     groups: dict[tuple[int, ...], list[_ListedTree]] = {}
     for number, tree in enumerate(_trees(tables, laws, 0, everywhere)):
-        if number == MOST_TREES:
-            raise UnsupportedError(f"There are more than {MOST_TREES:,} trees.", remedy="Use a smaller universe.")
+        if number == MAX_TREES:
+            raise UnsupportedError(f"There are more than {MAX_TREES:,} trees.", remedy="Use a smaller universe.")
         groups.setdefault(_leaf_partition(tree.leaf), []).append(tree)
-        if n_pairs * len(groups) > MOST_MIXTURES:
+        if n_pairs * len(groups) > MAX_MIXTURES:
             raise UnsupportedError("There are too many ways to part these rows.", remedy="Use a smaller universe.")
     return groups
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpviz.errors import DpvizError, UnsupportedError
 from dpviz.evaluation.audit.evidence import PUBLIC_ROWS, AuditResult, BoundLearner, spec_of, worst_of
-from dpviz.evaluation.audit.exact import MOST_RUNS, Counts, NodeLaws, Universe
+from dpviz.evaluation.audit.exact import MAX_RUNS, Counts, NodeLaws, Universe
 from dpviz.evaluation.audit.held_out import leaf_partitions, separation_with_held_out
 from dpviz.progress import Progress, Stop, part_of, watched
 from dpviz.table.dataset import EncodedDataset
@@ -22,7 +22,7 @@ from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, 
 from dpviz.training.contract import LearnerSpec
 
 #: Equal rows times epsilon beside which other labels of them are hardly ever chosen, and their largest number.
-_ENOUGH, _MOST_EQUAL = 10, 100
+_ENOUGH, _MAX_EQUAL_ROWS = 10, 100
 #: Two neighbouring data sets.
 Pair = tuple[EncodedDataset, EncodedDataset]
 
@@ -104,7 +104,7 @@ def default_audit_pairs(task: str, epsilon: float) -> tuple[Pair, ...]:
     that differ in one label permute-and-flip changes its odds by all of e^epsilon. Where the labels of both sides are open, right
     trees share what the row moves.
     """
-    others = min(_MOST_EQUAL, math.ceil(_ENOUGH / epsilon))
+    others = min(_MAX_EQUAL_ROWS, math.ceil(_ENOUGH / epsilon))
     return small_pair(task), empty_and_one_row(task), _pair(task, [0] * others + [1], [1] * others + [0])
 
 
@@ -142,7 +142,7 @@ UNIVERSES = (
 )
 
 #: Where rows are held out at random, every row has three fates: larger tables would take too long.
-MOST_ROWS_HELD_OUT = 3
+MAX_ROWS_HELD_OUT = 3
 
 #: Smaller ones, for quick checks.
 QUICK_UNIVERSES = (
@@ -221,11 +221,11 @@ def _search(spec: LearnerSpec, epsilon: float, place: Place, given: dict[str, An
             raise UnsupportedError(
                 "Rows are held out at random, and pairs are searched without that.", remedy="Search a universe."
             )
-        n_sets, most_runs = 2, float(MOST_RUNS)
+        n_sets, most_runs = 2, float(MAX_RUNS)
     else:
-        place = replace(place, max_rows=min(place.max_rows, MOST_ROWS_HELD_OUT)) if held_out else place
+        place = replace(place, max_rows=min(place.max_rows, MAX_ROWS_HELD_OUT)) if held_out else place
         n_sets = len(place.keys)
-        most_runs = MOST_RUNS / n_sets
+        most_runs = MAX_RUNS / n_sets
     starts = place.starts
     laws = NodeLaws(planned, place.kinds, most_runs=most_runs, tick=tick, expected=n_sets * (place.depth + 1))
     if isinstance(place, Universe) and held_out:

@@ -25,7 +25,7 @@ from dpviz.table.cells import Declared
 from dpviz.table.schema import CategoricalFeature, Feature, NumericFeature, NumericTarget, Schema
 
 #: Longer paths overflow the stack of one target or another.
-LONGEST_PATH = 250
+MAX_PATH_LENGTH = 250
 #: Nested deeper than this, the shallower side of a test goes first: parsers have short stacks (SQLite: a hundred symbols).
 _DEEPEST_NEST = 12
 #: What a declared code of missing cells means among categories.
@@ -269,8 +269,8 @@ def _nesting_depth(node: Node) -> int:
 
 
 def _require_short(depth: int) -> None:
-    if depth > LONGEST_PATH:
-        what = f"A path of this model has more than {LONGEST_PATH} splits, which is too deep for an export."
+    if depth > MAX_PATH_LENGTH:
+        what = f"A path of this model has more than {MAX_PATH_LENGTH} splits, which is too deep for an export."
         raise UnsupportedError(what, remedy="Export it as JSON, or train with a smaller depth or fewer categories.")
 
 

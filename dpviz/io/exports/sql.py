@@ -28,13 +28,13 @@ from dpviz.table.schema import CategoricalFeature, Feature, NumericFeature, Nume
 TABLE = "rows_to_predict"
 _GROUP = 100
 _LONG = 20_000
-_LARGEST = sys.float_info.max
+_MAX_FLOAT = sys.float_info.max
 #: What `str.strip` takes off, and digits beyond 0 to 9 that `float` reads: places of letters.
 _STRIPPED = [place for place in range(0x3001) if chr(place).isspace()]
 _DIGITS = [place for place in range(128, sys.maxunicode + 1) if chr(place).isdecimal()]
 _OTHER_DIGITS = "".join(f"{chr(place)}-{chr(place + 9)}" for place in _DIGITS if int(chr(place)) == 0)
 #: A text of more letters with accents is found composed and decomposed, not in every mixture.
-_MOST_ACCENTS = 4
+_MAX_ACCENTS = 4
 
 
 _POWER = "([eE][+-]?[0-9]+)?"
@@ -394,7 +394,7 @@ class _Cell:
         codes = [self.dialect.number(code) for code in map(number_of, self.declared.missing_codes) if not math.isnan(code)]
         missing = [f"{text} IS NULL", f"{text} IN ({_texts(dict.fromkeys([*MARKS, *self.spellings.exact]))})"]
         missing += [f"{value} IN ({', '.join(codes)})"] if codes else []
-        most = self.dialect.number(_LARGEST)
+        most = self.dialect.number(_MAX_FLOAT)
         usable_case = f"WHEN {value} BETWEEN -{most} AND {most} THEN {value}"
         return f"CASE WHEN {' OR '.join(missing)} THEN {self._stand_in()} {usable_case} END"
 
@@ -481,7 +481,7 @@ def _by_meaning(codes: Mapping[str, int]) -> Iterable[tuple[int, list[str]]]:
 def _forms(text: str) -> Iterator[str]:
     """A text composed, decomposed, and, where few letters can be, in every mixture."""
     letters = [(letter, apart) if (apart := normalize("NFD", letter)) != letter else (letter,) for letter in text]
-    if sum(len(forms) > 1 for forms in letters) > _MOST_ACCENTS:
+    if sum(len(forms) > 1 for forms in letters) > _MAX_ACCENTS:
         yield from (text, normalize("NFD", text))
     else:
         yield from map("".join, product(*letters))

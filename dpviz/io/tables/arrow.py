@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 #: Bytes that a cell counts for, at least: in memory most take eight.
-LEAST_CELL = 4
+MIN_CELL = 4
 #: Bytes of a value of each kind of a Parquet column.
 _WIDTHS = {"INT64": 8, "DOUBLE": 8, "INT96": 12}
 #: How texts are stored that Arrow cannot read as a dictionary.
@@ -63,7 +63,7 @@ def read_parquet(raw: bytes, options: ReadOptions) -> Iterator[Any]:
         about = file.metadata
         groups = range(about.num_row_groups)
         options.require_rows(max(about.num_rows, sum(about.row_group(group).num_rows for group in groups)))
-        least = LEAST_CELL * about.num_rows * about.num_columns
+        least = MIN_CELL * about.num_rows * about.num_columns
         options.require_bytes(max(sum(map(sum, map(chunk_sizes, map(about.row_group, groups)))), least))
         schema = file.schema_arrow
         facts = facts_of(schema, options)
@@ -112,7 +112,7 @@ def read_feather(raw: bytes, options: ReadOptions) -> Iterator[Any]:
         for _, batch in unpacked(packed, schema, names, options):
             n_rows += batch.num_rows
             options.require_rows(n_rows)
-            spent.add(max(batch.nbytes, LEAST_CELL * batch.num_rows * len(schema)))
+            spent.add(max(batch.nbytes, MIN_CELL * batch.num_rows * len(schema)))
             batches.append(batch)
         table = _table_of_batches(batches, pa.schema([schema.field(name) for name in names]))
         for place, name in enumerate(names):
@@ -261,7 +261,7 @@ def received_table(parts: Iterator[Any], options: ReadOptions) -> RawTable:
             if isinstance(part, Facts):
                 facts = part
                 continue
-            spent.add(max(part.nbytes, LEAST_CELL * part.num_rows * part.num_columns))
+            spent.add(max(part.nbytes, MIN_CELL * part.num_rows * part.num_columns))
             columns += [_column(part, place, spent) for place in range(part.num_columns)]
             key = _key_of(part, options) if options.key in part.column_names else key
         if tuple(column.name for column in columns) != facts.names or len({column.n_rows for column in columns}) != 1:

@@ -14,7 +14,7 @@ from itertools import chain, count, islice
 from typing import IO, Any
 
 from dpviz.errors import TableError
-from dpviz.io.csv import MOST_ABOVE, check_header, checked_names, doubts_of_names, unique_names
+from dpviz.io.csv import MAX_LINES_ABOVE, check_header, checked_names, doubts_of_names, unique_names
 from dpviz.io.limits import require_bytes
 from dpviz.io.options import ReadOptions, redact_errors
 from dpviz.io.tables.arrow import Facts
@@ -27,7 +27,7 @@ UNCOMPUTED = (
 )
 _CHUNK_ROWS = 1024
 #: Rows of a sheet, by Excel's own limit; empty ones count towards it.
-_MOST_ROWS = 1 << 20
+_MAX_ROWS = 1 << 20
 #: XML around a cell, as a multiple of its text.
 _XML_SHARE = 10
 _ERRORS = frozenset({"#N/A", "#VALUE!", "#REF!", "#DIV/0!", "#NUM!", "#NAME?", "#NULL!", "#GETTING_DATA", "#SPILL!", "#CALC!"})
@@ -42,7 +42,7 @@ _UNCOMPUTED = re.compile(
     rb"""<(?:\w+:)?c(?=[\s>])(?![^>]*\st=["']str["'])[^>]*>\s*<(?:\w+:)?f(?:\s[^>]*)?(?:/>|>[^<]*</(?:\w+:)?f>)\s*"""
     rb"""(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>\s*)?</(?:\w+:)?c>"""
 )
-_LONGEST_FORMULA = 1 << 16
+_MAX_FORMULA_LENGTH = 1 << 16
 #: How a workbook writes a control sign in a text, such as the carriage return of a line that was broken by hand; and the "_" of a
 #: text that would mean such a sign.
 _ESCAPED = re.compile("_x00(5F|[01][0-9A-Fa-f])_")
@@ -115,7 +115,7 @@ def _sheet(raw: bytes, asked: str | int | None) -> Any:
 
 def _rows(sheet: Any, options: ReadOptions) -> Iterator[Row]:
     """Rows with a value, as texts; stops at the limits."""
-    said = sheet.max_row or _MOST_ROWS
+    said = sheet.max_row or _MAX_ROWS
     sheet.reset_dimensions()  # what a file says about its size may be wrong
     n_rows = n_letters = 0
     for place, cells in enumerate(sheet.iter_rows(values_only=True)):
@@ -123,7 +123,7 @@ def _rows(sheet: Any, options: ReadOptions) -> Iterator[Row]:
         letters = sum(map(len, texts))
         n_rows += letters > 0
         n_letters += letters
-        options.require_rows(max(n_rows - (options.names is None), 0 if place < _MOST_ROWS else place))
+        options.require_rows(max(n_rows - (options.names is None), 0 if place < _MAX_ROWS else place))
         options.require_bytes(n_letters)
         if place % _CHUNK_ROWS == 0:
             options.step(min(1.0, place / said))
@@ -136,7 +136,7 @@ def _has_uncomputed(sheet: Any) -> bool:
     rest = b""
     with sheet.parent._archive.open(sheet._worksheet_path) as stream:
         while read := stream.read(1 << 16):
-            whole, mark, rest = (rest[-_LONGEST_FORMULA:] + read).rpartition(b"c>")
+            whole, mark, rest = (rest[-_MAX_FORMULA_LENGTH:] + read).rpartition(b"c>")
             if _UNCOMPUTED.search(whole + mark):
                 return True
     return False
@@ -168,7 +168,7 @@ def _text(cell: Any) -> str:
 
 def _header(rows: Iterator[Row], options: ReadOptions) -> tuple[list[str], Iterator[Row]]:
     """(the names of the columns, the rows below them): in the first row, or in the first of some that holds all wanted ones."""
-    some, wanted, place = list(islice(rows, 1 + MOST_ABOVE)), {*map(clean, options.wanted or ())}, 0
+    some, wanted, place = list(islice(rows, 1 + MAX_LINES_ABOVE)), {*map(clean, options.wanted or ())}, 0
     if wanted:
         place = next((place for place, row in enumerate(some) if wanted <= {*map(clean, row)}), 0)
     names = [cell.strip() for cell in (some or [[]])[place]]

@@ -54,7 +54,7 @@ from dpviz.training.two_levels import TreeScore, fit_into_memory, locate_below
 
 NAME = "pf-tree"
 #: Parts of the rows held out at random for the counts of honest leaves (at least, at most), and for a test of these.
-LEAST_COUNTED, MOST_COUNTED, TEST_SHARE = 0.1, 0.15, 0.05
+MIN_COUNTS_SHARE, MAX_COUNTS_SHARE, TEST_SHARE = 0.1, 0.15, 0.05
 #: Rows times epsilon up to which noise hides the counts of leaves, and correct rows alone choose the last block.
 FEW_ROWS_TIMES_EPSILON = 1000
 #: For a number: the part of the rows for the sums of leaves.
@@ -67,11 +67,11 @@ DEPTH_CONSTANT, BLOCK_CONSTANT = 8.0, 16.0
 #: What the rule for levels chosen two at a time may answer.
 _DEPTHS = (1, 2, 3, *range(4, 13, 2))
 #: A tree of more levels is cut down to so many before its levels are chosen one by one for want of memory.
-LEAST_CUT_DEPTH = 4
+MIN_CUT_DEPTH = 4
 #: Where rows times epsilon are many, so much of the last block's utility is correct rows, the rest is impurity.
-LEAST_CORRECT = 0.5
+MIN_CORRECT_SHARE = 0.5
 #: With more classes, the last level chooses the split first and labels the leaves afterwards (a public rule).
-MOST_JOINT_CLASSES = 5
+MAX_JOINT_CLASSES = 5
 #: One label for everyone is a candidate once per this many splits; more often would waste weight where classes are balanced.
 SPLITS_PER_CONSTANT = 8
 #: Part of the last level's share that pays for the split when labels are chosen afterwards.
@@ -140,7 +140,7 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
 def _costs(part: str, epsilon: float, schema: Schema) -> tuple[Cost, ...]:
     """Of one choice: the exponential mechanism or permute-and-flip, with another for the labels of many classes."""
     kind = BoundedRange if part.startswith("two levels") else PureDP
-    if not part.endswith("leaf") or len(schema.classes) <= MOST_JOINT_CLASSES:
+    if not part.endswith("leaf") or len(schema.classes) <= MAX_JOINT_CLASSES:
         return (kind(epsilon),)
     for_labels, for_splits = split_budget(epsilon, (1 - SPLIT_PART, SPLIT_PART))
     return kind(for_splits), PureDP(for_labels)
@@ -152,7 +152,7 @@ def _levels_together(schema: Schema, grid: CandidateGrid, settings: Settings, pa
         return 1, ()
     depth = settings.fixed_or_max_depth
     if settings.depth == "auto" and schema.n_public is not None:
-        most = min(depth, LEAST_CUT_DEPTH)
+        most = min(depth, MIN_CUT_DEPTH)
         depth = auto_depth_of_blocks(schema.n_public, grid.n_candidates, settings.epsilon, most, len(schema.classes))
     if fit_into_memory(grid, len(schema.classes), depth):
         return 2, ()
@@ -192,8 +192,8 @@ def counted_share(n_public: int | None, epsilon: float) -> float:
     There noise hides the counts: more rows make better probabilities and a closer test, and cost little accuracy. Without a
     declared row count 10%.
     """
-    wanted = LEAST_COUNTED * math.sqrt(FEW_ROWS_TIMES_EPSILON / (n_public * epsilon)) if n_public else LEAST_COUNTED
-    return round(min(max(wanted, LEAST_COUNTED), MOST_COUNTED), 2)
+    wanted = MIN_COUNTS_SHARE * math.sqrt(FEW_ROWS_TIMES_EPSILON / (n_public * epsilon)) if n_public else MIN_COUNTS_SHARE
+    return round(min(max(wanted, MIN_COUNTS_SHARE), MAX_COUNTS_SHARE), 2)
 
 
 def _parts(level: int, levels: int, depth: int, is_number: bool) -> tuple[tuple[str, float], ...]:
@@ -212,7 +212,7 @@ def _depth(schema: Schema, settings: Settings, grid: CandidateGrid, together: in
     n_public = n_public_of(schema, NAME, "give the depth as a number (depth=3)")
     n_classes = len(schema.classes) if isinstance(schema.target, ClassTarget) else 2
     most, n_candidates = settings.max_depth, grid.n_candidates
-    while together == 2 and most > LEAST_CUT_DEPTH and not fit_into_memory(grid, n_classes, most):
+    while together == 2 and most > MIN_CUT_DEPTH and not fit_into_memory(grid, n_classes, most):
         most -= 1
     asked = n_public, n_candidates, settings.epsilon, most, n_classes
     depth = auto_depth(*asked) if together == 1 else auto_depth_of_blocks(*asked)
@@ -263,8 +263,8 @@ def correct_units(n_public: int | None, epsilon: float) -> int:
 
     Few rows tell best which labels are right; with many, impurity also ranks the rows of one label. Uses no data.
     """
-    share = (FEW_ROWS_TIMES_EPSILON / (n_public * epsilon)) ** 0.25 if n_public else LEAST_CORRECT
-    return int(SCALE * min(max(share, LEAST_CORRECT), 1.0))
+    share = (FEW_ROWS_TIMES_EPSILON / (n_public * epsilon)) ** 0.25 if n_public else MIN_CORRECT_SHARE
+    return int(SCALE * min(max(share, MIN_CORRECT_SHARE), 1.0))
 
 
 def _levels_to_name(n_classes: int) -> int:
@@ -283,7 +283,7 @@ def prepare(data: Rows, plan: BudgetPlan, params: Params, source: NoiseSource) -
 
     def step(node: CountedNode) -> Decision:
         share = shares[node.level]
-        is_last, is_joint = node.level + share.levels == plan.depth, node.n_classes <= MOST_JOINT_CLASSES
+        is_last, is_joint = node.level + share.levels == plan.depth, node.n_classes <= MAX_JOINT_CLASSES
         if share.levels == 1:
             decide = (choosing.labelled_split if is_joint else choosing.split_then_labels) if is_last else choosing.split
         else:

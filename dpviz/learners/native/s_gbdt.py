@@ -43,7 +43,7 @@ _PAIRS, _NUMBER_NEEDS, _CLASSES_NEED = 3, 20_000, 4000
 #: trees may move a score less. Chosen on abalone and the samples.
 _START_NEEDS, _TREES_NEED = 20.0, 100.0
 #: The largest share of epsilon that the rule gives the first score.
-_MOST_START = 0.5
+_MAX_START = 0.5
 _INITIAL, _TREES = "initial score", "tree"
 
 
@@ -61,7 +61,7 @@ class Params:
     initial_share: float = number(
         0.05,
         "Share for the start",
-        f"Share of epsilon for the first score; a public rule gives it more, up to {_MOST_START:g}, where rows are few.",
+        f"Share of epsilon for the first score; a public rule gives it more, up to {_MAX_START:g}, where rows are few.",
         low=0,
         high=0.9,
     )
@@ -115,7 +115,7 @@ def _replaced_values(schema: Schema, params: Params, share: float, starts: bool)
 def start_share(schema: Schema, epsilon: float, params: Params) -> float:
     """As asked for, or more if public rows times epsilon are so few that noise would drown the first score. Public."""
     n_public = n_public_of(schema, NAME, "start from 0 (initial_share=0)")
-    return max(params.initial_share, min(_MOST_START, _START_NEEDS / (n_public * epsilon)))
+    return max(params.initial_share, min(_MAX_START, _START_NEEDS / (n_public * epsilon)))
 
 
 def histogram_rounds(schema: Schema, params: Params) -> int:

@@ -30,7 +30,7 @@ NAME = "bdpt"
 #: Distinct values of a number that are merged.
 GROUP = 5
 #: A node with fewer rows becomes a leaf.
-LEAST_ROWS = 2
+MIN_ROWS = 2
 GROUP_DISCLOSURE = Disclosure(
     code="merged-values",
     what=f"The ends of all groups of {GROUP} distinct values of a number are values of rows.",
@@ -63,7 +63,7 @@ def prepare(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: No
         count = noise.release(np.array([node.n_rows]), source=source, part="count", level=node.level)
         return gini_sensitivity(max(1.0, float(count.value[0]))), (count.event,)
 
-    grown = recipe(NAME, data, groups, plan, LEAST_ROWS, label, sensitivity, source)
+    grown = recipe(NAME, data, groups, plan, MIN_ROWS, label, sensitivity, source)
     if not groups:
         return grown
     merged = Step.unbounded("exact values that end the groups of merged values", "groups")

@@ -25,7 +25,7 @@ from dpviz.training.params import NoParams, Settings
 
 NAME = "dpgdf"
 #: A node with fewer rows becomes a leaf.
-LEAST_ROWS = 11
+MIN_ROWS = 11
 #: From one row to two of different classes Gini goes from 0 to 1/2; no other step is larger.
 GINI = Sensitivity(0.5, monotone=False, source="one row changes the weighted Gini impurity by at most 1/2")
 
@@ -50,7 +50,7 @@ def prepare(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: No
         chosen = leaf.release(node.class_counts, source=source, part="leaf", level=node.level)
         return Label(chosen.value, chosen.event)
 
-    return recipe(NAME, data, {}, plan, LEAST_ROWS, label, lambda node: (GINI, ()), source)
+    return recipe(NAME, data, {}, plan, MIN_ROWS, label, lambda node: (GINI, ()), source)
 
 
 LEARNER = LearnerSpec(

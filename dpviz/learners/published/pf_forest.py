@@ -31,7 +31,7 @@ NAME = "pf-forest"
 #: `benchmarks.forests`. With the papers' 100 trees for both, permute-and-flip was .02 to .25 points behind the smooth rule on
 #: average: soundness has a small price, and the right number of trees more than makes up for it.
 ROWS_PER_TREE = 100
-FEWEST_TREES, MOST_TREES = 10, 400
+MIN_TREES, MAX_TREES = 10, 400
 #: Without a public row count, and for trees that share rows and epsilon (as many as in the JPW forest).
 TREES_UNKNOWN, TREES_SHARED = 50, 10
 
@@ -70,7 +70,7 @@ def trees_of(schema: Schema, epsilon: float, params: Params) -> int:
     children = [len(feature.categories) if isinstance(feature, CategoricalFeature) else 2 for feature in schema.features]
     thinner = max(1.0, len(schema.classes) / 2) * max(1.0, sum(children) / len(children) / 2)
     found = schema.n_public * math.sqrt(epsilon) / (ROWS_PER_TREE * thinner)
-    return round(min(max(found, FEWEST_TREES), MOST_TREES))
+    return round(min(max(found, MIN_TREES), MAX_TREES))
 
 
 def fit(data: Rows, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:

@@ -22,7 +22,7 @@ from dpviz.table.schema import Schema
 from dpviz.training.contract import FitOutput, LearnerSpec
 from dpviz.training.counted_rows import counter_of
 from dpviz.training.forests import (
-    MOST_LEAVES,
+    MAX_LEAVES,
     ForestShape,
     disjoint_field,
     fit_hashed,
@@ -77,7 +77,7 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSou
     """Draw the trees and label their leaves."""
     shape, epsilon = ForestShape(params.trees, plan.depth, params.disjoint), plan.of("leaf", plan.depth)
     rule: LabelRule = SmoothMajority(epsilon) if params.smooth else GlobalMajority(epsilon)
-    can_be_held = mean_leaves(data.schema, plan.depth) * params.trees <= MOST_LEAVES or plan.depth == 1
+    can_be_held = mean_leaves(data.schema, plan.depth) * params.trees <= MAX_LEAVES or plan.depth == 1
     if can_be_held:
         return FitOutput(*fit_packed(counter_of(data), shape, rule, source)[:2])
     return FitOutput(*fit_hashed(data, shape, rule, source)[:2])

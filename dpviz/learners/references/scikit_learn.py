@@ -25,9 +25,9 @@ from dpviz.training.counted_rows import row_order
 from dpviz.training.params import Settings
 
 #: scikit-learn's single trees compute in single precision.
-LARGEST = 3.4e38
+MAX_NUMBER = 3.4e38
 #: Numeric targets are squared, and boosting holds them in single precision.
-LARGEST_TARGET = 1e18
+MAX_TARGET = 1e18
 
 
 def reference_learner(
@@ -61,7 +61,7 @@ def middle_of(schema: Schema) -> float:
 def require_single_precision(schema: Schema, learner: str) -> None:
     """Raise SchemaError for features that it cannot hold."""
     for feature in schema.features:
-        if isinstance(feature, NumericFeature) and max(-feature.low, feature.high) > LARGEST:
+        if isinstance(feature, NumericFeature) and max(-feature.low, feature.high) > MAX_NUMBER:
             what = f"{learner!r} computes in single precision and cannot hold this range."
             raise SchemaError(what, field=feature.name, remedy="Declare bounds below 1e38, for example in a larger unit.")
 
@@ -69,7 +69,7 @@ def require_single_precision(schema: Schema, learner: str) -> None:
 def require_numbers_to_square(schema: Schema, learner: str) -> None:
     """Raise SchemaError for a target that it cannot square."""
     target = schema.target
-    if isinstance(target, NumericTarget) and max(-target.low, target.high) > LARGEST_TARGET:
+    if isinstance(target, NumericTarget) and max(-target.low, target.high) > MAX_TARGET:
         what = f"{learner!r} squares the target and cannot hold this range."
         raise SchemaError(what, field=target.name, remedy="Declare bounds below 1e18, for example in a larger unit.")
 

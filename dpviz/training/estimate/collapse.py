@@ -2,7 +2,7 @@
 
 Bottom up, two leaves become one when their shares differ by less than one standard deviation of what is known to blur them:
 sampling, and the noise on every count. Its label is that of the side with more rows. Two leaves may also look alike because the
-noise hides how they differ: they stay where that deviation, for the share of all rows on the smaller side, is above `MOST_LOST`.
+noise hides how they differ: they stay where that deviation, for the share of all rows on the smaller side, is above `MAX_LOSS`.
 Post-processing: costs nothing.
 
 Source: this project.
@@ -20,7 +20,7 @@ from dpviz.training.growing import LEAF_COUNTS
 
 #: Rows on the smaller side, as a share of all rows, times the deviation of its shares: what folding may cost. Chosen on public
 #: benchmark data.
-MOST_LOST = 0.005
+MAX_LOSS = 0.005
 
 
 def collapse_leaves(tree: Tree, plan: BudgetPlan) -> Tree:
@@ -99,7 +99,7 @@ def _are_alike(counts: tuple[Any, Any], added: tuple[int, int], noise_variance: 
     gaps = (abs(first / rows[0] - second / rows[1]) for first, second in pairs)
     unsure = math.sqrt(noise_variance * len(pairs) * max(added))
     most_lost = (min(rows) + unsure) / n_rows * max(deviations)
-    return most_lost <= MOST_LOST and all(gap <= deviation for gap, deviation in zip(gaps, deviations, strict=True))
+    return most_lost <= MAX_LOSS and all(gap <= deviation for gap, deviation in zip(gaps, deviations, strict=True))
 
 
 def _merge_leaves(one: Leaf, other: Leaf) -> Leaf:

@@ -43,7 +43,7 @@ WINDOW_PART = 0.15
 #: How far a child's mean is expected from its parent's, in the direction its rule meant and in any, in deviations of the root.
 MEANT, ANY = 0.5, 0.5
 #: Least variance at the root, as a share of the squared width of the window.
-LEAST_VARIANCE = 0.01
+MIN_VARIANCE = 0.01
 #: Values lie within the interval that is 95% of a normal distribution wide.
 _Z_OF_VALUES = 1.959964
 #: What each of the three sums counts for in rows, places and their squares; see `_moments`.
@@ -108,7 +108,7 @@ class LeafMeanEstimator:
         rows, total, squares = _moments(root.sums)
         rows = max(rows, unsure, 1.0)
         found = (squares - unsure) / rows - (total / rows) ** 2
-        return min(max(found, LEAST_VARIANCE), 1.0)
+        return min(max(found, MIN_VARIANCE), 1.0)
 
     def _valued(self, given: LeafSums, expected: float, variance: float) -> Node:
         noise, (held, total, _) = self.noise * given.n_leaves, _moments(given.sums)

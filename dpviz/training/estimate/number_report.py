@@ -59,7 +59,7 @@ TESTED = 2
 #: Shares of a row's epsilon where the window is not known: centre, width, table.
 PARTS = (0.1, 0.15, 0.75)
 #: Below, R2 says no more than that the model is far worse than the mean.
-LEAST_R2 = -1.0
+MIN_R2 = -1.0
 #: The lower end of R2 where there is none.
 NO_END = -sys.float_info.max
 #: Rows beyond the ends that may have been missed although none was met, as in report.py: z^2.
@@ -124,7 +124,7 @@ class NumberReport(TestReport):
             for _, inside in _INSIDE
         )
         low = NO_END if math.isinf(highest) else 1 - highest
-        return Estimate(1 - min(max(value, 0.0), 1 - LEAST_R2), min(low, 1.0), min(1 - lowest, 1.0))
+        return Estimate(1 - min(max(value, 0.0), 1 - MIN_R2), min(low, 1.0), min(1 - lowest, 1.0))
 
     def _error(self, of_errors: _Polynomial, power: int) -> Estimate:
         """The mean of a power of the error, then its root; in the target's units."""

@@ -480,7 +480,7 @@ def _round_shares(shares: list[float]) -> tuple[float, ...]:
 
 
 #: More categories than this leave next to no rows in each.
-MOST_GROUPS = 20
+MAX_GROUPS = 20
 
 
 def with_groups(plan: BudgetPlan, schema: Schema, groups: str, test: str) -> BudgetPlan:
@@ -488,7 +488,7 @@ def with_groups(plan: BudgetPlan, schema: Schema, groups: str, test: str) -> Bud
     if isinstance(schema.target, NumericTarget):
         raise ParameterError("fit", "groups", groups, "None for a target that is a number")
     if groups not in groups_of(schema):
-        raise UnknownName(f"categorical feature of at most {MOST_GROUPS} categories", groups, groups_of(schema))
+        raise UnknownName(f"categorical feature of at most {MAX_GROUPS} categories", groups, groups_of(schema))
     if plan.held_out_part(test) is None:
         raise ParameterError("fit", "groups", groups, "None without a test; test_share says how many rows it gets")
     return replace(plan, held_out=tuple(replace(held, groups=groups * (held.part == test)) for held in plan.held_out))
@@ -497,7 +497,7 @@ def with_groups(plan: BudgetPlan, schema: Schema, groups: str, test: str) -> Bud
 def groups_of(schema: Schema) -> tuple[str, ...]:
     """The features whose categories can be counted apart."""
     able = (feature for feature in schema.features if isinstance(feature, CategoricalFeature))
-    return tuple(feature.name for feature in able if 1 < len(feature.categories) <= MOST_GROUPS)
+    return tuple(feature.name for feature in able if 1 < len(feature.categories) <= MAX_GROUPS)
 
 
 def names_of(schema: Schema, groups: str) -> tuple[str, ...]:

@@ -101,10 +101,10 @@ def test_what_fails_is_simulated_or_read_from_rows_promises_nothing():
 def test_of_a_large_tree_the_first_levels_are_drawn(monkeypatch):
     numbers = fit("cart-regression", encode(*load_sample("rents")), epsilon=1.0, max_depth=8, accept_rows=True)
     assert "Only the first" in report_html(ExportInput(numbers.to_json()))
-    monkeypatch.setattr(report, "MOST_DRAWN", 32)
+    monkeypatch.setattr(report, "MAX_DRAWING_LEAVES", 32)
     given = ExportInput(fit("cart", rows_of(schema_with_stand_ins()), epsilon=1.0, max_depth=12, seed=1).to_json())
     content, tree = report_html(given), report.drawn_tree(given)
-    assert tree.n_leaves > report.MOST_DRAWN
+    assert tree.n_leaves > report.MAX_DRAWING_LEAVES
     assert "<figure class=screen>" not in content
     drawn, levels = map(int, re.search(r"Only the first (\d+) levels of (\d+) are drawn here", content).groups())
     assert drawn < levels == tree.depth

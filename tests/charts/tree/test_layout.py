@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from dpviz.charts.tree.layout import MORE, NARROW_WIDTH, WIDEST, Layout, Least, NodeBox, layout_within, tree_layout
+from dpviz.charts.tree.layout import MAX_WIDTH, MORE, NARROW_WIDTH, Layout, Least, NodeBox, layout_within, tree_layout
 from dpviz.models.tree import Branch, Tree
 
 SHAPES = [("complete", 0), ("complete", 1), ("complete", 4), ("complete", 7), ("chain", 8), ("chain", 30)]
@@ -44,7 +44,7 @@ def test_boxes_stand_in_reading_order_inside_the_drawing_and_do_not_overlap(tree
 
 
 def test_no_drawing_grows_wider_than_a_page_or_paper_can_show(tree: Tree) -> None:
-    assert tree_layout(tree).width <= WIDEST + 20
+    assert tree_layout(tree).width <= MAX_WIDTH + 20
     narrow = tree_layout(tree, narrow=True)
     assert narrow.width == NARROW_WIDTH
     assert len({placed.x + placed.width for placed in narrow.nodes}) == 1
@@ -62,7 +62,7 @@ def test_no_drawing_grows_wider_than_a_page_or_paper_can_show(tree: Tree) -> Non
 def test_rows_and_cards_take_the_room_that_is_left_for_their_questions(complete: Callable[[int], Tree]) -> None:
     wanted = Least(row=260, wanted_row=330, wanted={"": 320, "L": 200})
     deep = tree_layout(complete(4), least=wanted)
-    assert deep.width <= WIDEST
+    assert deep.width <= MAX_WIDTH
     assert min(one.width for one in deep.nodes if one.hangs and isinstance(one.node, Branch)) >= 330
     assert deep.by_path[""].width == 320
     assert not any(itertools.starmap(overlap, itertools.combinations(deep.nodes, 2)))

@@ -172,7 +172,7 @@ class NoDraw(Simulation):
 @pytest.mark.parametrize("asked", [{"leaves": "honest"}, {"lookahead": 1}, {"depth": 3}])
 def test_too_many_rows_are_refused_by_their_number_alone_before_anything_is_drawn(asked, monkeypatch):
     """With class weights each counts as one of the heaviest class, whatever the classes of the rows are."""
-    monkeypatch.setattr(scores, "MOST_ROWS", 2000)
+    monkeypatch.setattr(scores, "MAX_ROWS", 2000)
     schema = schema_of("categories")
     for weights, n_rows in ((None, 2000), ((1, 3), 20)):
         few, many = (of_target(table(schema, n), np.zeros(n)) for n in (n_rows, n_rows + 1))
