@@ -126,6 +126,7 @@ def test_shell_scripts_parse() -> None:
 def test_the_app_keeps_to_this_computer_and_to_itself_by_options_that_streamlit_knows() -> None:
     config = read_toml(".streamlit/config.toml")
     assert config["server"]["address"] == "localhost"
+    assert config["server"]["fileWatcherType"] == "none", "sessions hold objects of the code that the server began with"
     assert config["browser"]["gatherUsageStats"] is False
     assert config["client"]["showErrorDetails"] == "none"
     assert config["client"]["showErrorLinks"] is False

@@ -59,7 +59,6 @@ def process_of(
 ) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """The same, with its process; at a given port, if there is one."""
     port = port or free_port()
-    environment = {**environment, "STREAMLIT_SERVER_FILE_WATCHER_TYPE": "none"}
     quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     process = subprocess.Popen([*command, str(port)], cwd=folder, env=environment, **quiet)
     try:
