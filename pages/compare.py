@@ -227,12 +227,16 @@ def draw_curves(asked: CompareRequest, frame: pd.DataFrame, chosen: float | None
         words = "Points appear as they are computed."
     words = f"On made-up rows: {words}" if rows.is_made_up else words
     st.markdown(escape_markdown(words))
-    look: dict[str, Any] = {"level": level, "axis": axis, "chosen": chosen, "banded": banded, "styles": styles_of(asked, found)}
-    look |= {"unit": unit}
+    styles = styles_of(asked, found)
+    look: dict[str, Any] = {"level": level, "axis": axis, "chosen": chosen, "banded": banded, "styles": styles, "unit": unit}
     show_chart(charts.compare_chart(found, summary=words, along=along, metric=metric, **look), "curves", png=saved_as("curves"))
     if charts.is_cut(found, metric, banded):
         st.caption(f"R² below −{-charts.R2_FLOOR} is cut off: far worse than predicting the mean. The table has the numbers.")
-    st.caption(prose("compare", "lines", enough=str(charts.ENOUGH)))
+    said = [prose("compare", "lines")]
+    said += [prose("compare", "band", enough=str(charts.ENOUGH))] if banded else []
+    said += [prose("compare", "dashed")] if any(styles[curve.learner].dash == "dash" for curve in found) else []
+    said += [prose("compare", "unbounded")] if charts.unbounded(found, axis) else []
+    st.caption(" ".join(said))
     return found
 
 

@@ -261,6 +261,7 @@ def test_boxes_and_one_band_are_drawn_where_there_are_enough_fits():
     test = filled(names=("pf-tree", "diffprivlib-tree"), draws="20")
     assert [trace["type"] for trace in charts(test)[1]["data"]] == ["box", "box"]
     assert sum(trace.get("fill") == "toself" for trace in charts(test)[0]["data"]) == 1
+    assert "Band: nine of ten outcomes, of 20 fits or more" in texts(test)
 
 
 @pytest.mark.slow
@@ -275,6 +276,8 @@ def test_the_axis_that_was_asked_for_stays_and_a_violated_claim_is_named(axis):
     assert at_first in (None, title())
     assert (title() == "ε asked for (add/remove one row)") == (not axis)
     assert "PrivaTree (corrected), claim violated" in lines(test)
+    words = {"Lines: median": True, "Dashed: the claim": True, "Where nothing bounds": bool(axis), "Band: ": False}
+    assert {said: said in texts(test) for said in words} == words, "only what is drawn is explained"
     for place in [box for box in test.select_slider if box.key == "place-guesses"]:
         assert "PF-tree at ε = 0.1 (add/remove one row):" in shown(test)  # at equal risk each has its own
         place.set_value(70).run()
@@ -297,6 +300,7 @@ def test_a_first_look_is_refined_when_asked_and_a_stop_keeps_what_is_done(monkey
     original = sweep.run_batches
     test = filled(**LARGE)
     assert "A first look: 32 of 305 fits" in texts(test)
+    assert not [words for words in ("Band: ", "Dashed: ") if words in texts(test)], "neither is drawn"
     monkeypatch.setattr(sweep, "run_batches", half)
     test.run()
     finished(click(test, "Refine: 273 fits"))
