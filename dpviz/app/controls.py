@@ -14,7 +14,7 @@ import streamlit as st
 
 from dpviz.app import frame
 from dpviz.app.epsilon_slider import epsilon_in_use, epsilon_slider, take_epsilon
-from dpviz.app.parts import error
+from dpviz.app.parts import error, escape_markdown
 from dpviz.app.state import loaded, sample_of, unit_in_use
 from dpviz.app.widgets import linked, whole_number
 from dpviz.charts.tree.text import visible
@@ -73,6 +73,8 @@ def ask_settings(row: Any = None, more: Callable[[], None] | None = None, *, wit
             groups = _ask_groups(learner)
             if more is not None:
                 more()
+    if not with_noise:  # else the line of the guarantee says it
+        st.caption(f"Every ε: {escape_markdown(whose)}.")
     given = {"seed": None if loaded().role is DataRole.PRIVATE else draw, "epsilon": epsilon, "groups": groups, **depth_of(depth)}
     try:
         request = FitRequest.of(learner, **given, **params)

@@ -67,6 +67,7 @@ def asked(role=DataRole.SIMULATED, **url):
 def test_nothing_begins_before_it_is_asked_for(role):
     test = opened("compare", role, tab=PLAN_TAB)
     assert [job_of(test, slot) for slot in (*SLOTS, expected.SLOT)] == [None] * 3
+    assert "Every ε: add/remove one row." in shown(test)
     parts = [one for one in test.main if one.type in ("header", "button_group")]
     heads = [head.value for head, part in pairwise(parts) if part.type == "button_group" and part.label == "Simulate with"]
     assert heads == ["Work backwards from a goal"] * (role is not DataRole.PRIVATE)

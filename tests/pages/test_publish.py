@@ -70,6 +70,8 @@ def at_most(epsilon):
 def test_an_unseen_table_is_never_guessed_to_be_new_nor_an_old_one(assigned):
     table, schema = sample_of(DataRole.PRIVATE)
     other = schema.declare("age", low=0, high=120)
+    of_three = replace(other, rows_per_person=3)
+    assert "Every ε: add/remove one person, up to 3 rows." in shown(opened("publish", DataRole.PRIVATE, schema=of_three))
     assigned.declare("another", epsilon_cap=1.0)
     assigned.assign("another year", "another", columns=table.names)
     test = opened("publish", DataRole.PRIVATE, schema=other)
