@@ -315,7 +315,7 @@ def check_view() -> None:
 
     No rows are needed.
     """
-    parts.upload("Released file, or a simulation", "check-file", publish.check_file, type="json", max_upload_size=50)
+    parts.upload("Released file, or a simulation", "check-file", publish.check_file, max_upload_size=50)
     found = st.session_state.get(publish.CHECKED)
     if found is None:
         st.caption("It is looked up in the register by its SHA-256, and its steps are added up again.")

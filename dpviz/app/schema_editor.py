@@ -276,7 +276,7 @@ def ask_schema_file(work: Preparation) -> None:
     is_own = work.draft is not None and work.sample is None  # nobody has described these columns yet
     with st.expander("Codebook or schema as a file", is_own, icon=":material/description:"):
         words = "Where a codebook lists “m = male”, the code m becomes the category, because that is what the cells contain."
-        options = {"type": ["json", "csv"], "max_upload_size": _MAX_MEGABYTES, "help": words}
+        options = {"max_upload_size": _MAX_MEGABYTES, "help": words}
         kept = "The schema below is as it was."
         parts.upload("Schema saved by dpviz, or a codebook", "schema", _take, kept=kept, **options)
         if work.aside:

@@ -19,7 +19,7 @@ from dpviz.io.limits import MAX_BYTES, MAX_ROWS, in_words
 from dpviz.io.options import ReadOptions
 from dpviz.io.tables.arrow import table_of_arrow
 from dpviz.io.tables.folder import FolderFile, files_in
-from dpviz.io.tables.read import PACKINGS, TEXTS, TYPED_ENDINGS, WORKBOOKS, has_header_line, read_table
+from dpviz.io.tables.read import has_header_line, read_table
 from dpviz.io.text import ENCODINGS, UTF16
 from dpviz.progress import Progress, Stop, watched
 from dpviz.rows.address import is_address, parse_address
@@ -41,11 +41,11 @@ def ask_file(work: Preparation) -> None:
     """The file is read once; a new widget then takes the old one's place, so that its bytes are freed."""
     reading = _ask_reading(work.role)
     count = st.session_state.setdefault("upload-count", 0)
-    endings = [ending.removeprefix(".") for ending in (*TEXTS, *WORKBOOKS, *TYPED_ENDINGS, *PACKINGS)]
     kinds = "CSV, TSV, Excel, Parquet, Feather, Stata or SPSS, also packed (.gz, .zip, .zst)."
     most = max(1, min(MAX_BYTES >> 20, int(st.get_option("server.maxUploadSize"))))  # of tables, and of this server
-    file = st.file_uploader("Table", endings, key=f"upload-{count}", max_upload_size=most, help=kinds)
-    st.caption(f"{prose('data', 'when a file is read')} {in_words()}")
+    # any file may be chosen: the reader says of one that is no table what it is and what to do
+    file = st.file_uploader("Table", key=f"upload-{count}", max_upload_size=most)
+    st.caption(f"{kinds} {prose('data', 'when a file is read')} {in_words()}")
     if work.table is not None and work.sample is None:
         st.markdown(f":material/draft: **{parts.escape_markdown(work.title)}** is chosen. Another file takes its place.")
     if file is not None:

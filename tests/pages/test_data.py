@@ -96,8 +96,12 @@ def test_reading_can_be_stopped_and_leaves_what_there_was(monkeypatch: pytest.Mo
 @pytest.mark.slow
 def test_a_messy_file_says_what_where_and_what_to_do_and_the_table_at_hand_stays() -> None:
     at = upload(data_page(), CSV)
+    assert not at.file_uploader[0].proto.type, "any kind may be chosen: the browser's own refusal says not what to do"
     for content, what, where in (
         (b"", "The file is empty\\.", ""),
+        (b"%PDF-1.7 age,ward", "This is a PDF document, not CSV", ""),
+        (b"\xff\xd8\xff\xe0\0\x10JFIF", "a binary file", "row 1"),
+        (b'{"age": 1}', "This is JSON, not CSV", ""),
         (b"a,a\n1,2\n", "have the same name", "row 1"),
         (b"1,2\n3,4\n", "The first line holds only numbers", "row 1"),
         (b"PK\x03\x04rest", "This ZIP archive is damaged", ""),

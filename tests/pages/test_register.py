@@ -93,8 +93,9 @@ def test_a_simulation_is_drawn_and_asked_about_one_person_and_its_verdict_is_our
     said = shown(unfolded(test).run())
     assert "Predicted " in said
     assert ("Not guaranteed" in said) == (name == "privatree")
-    test.file_uploader[0].set_value(("none.json", b"{}", "application/json")).run()
-    assert [kind for kind, text in said_in_boxes(test) if "This entry is missing" in text] == ["error"]
+    for content, what in ((b"{}", "This entry is missing"), (b"age,ward\n41,north\n", "It is not JSON")):
+        test.file_uploader[0].set_value(("none", content, "")).run()
+        assert [kind for kind, text in said_in_boxes(test) if what in text] == ["error"]
 
 
 def test_a_register_that_is_not_as_it_was_written_is_said_in_red_and_an_empty_one_says_where_it_begins(
