@@ -480,6 +480,8 @@ def poisoning_curve(
 ) -> pd.DataFrame:
     """Guaranteed accuracy of a learner while an attacker adds or removes training rows.
 
+    Source: Ma, Zhu & Hsu 2019; Vos et al. 2023, Corollary 2; what is proved beyond them: `docs/explanation/poisoning.md`.
+
     Parameters
     ----------
     name, epsilon, **asked
@@ -506,6 +508,11 @@ def poisoning_curve(
         `tight_low` (what is proved with confidence 1 - beta, for all lines at once). `tight` is NaN for a learner whose
         privacy loss is infinite or whose claim is violated; `certify(...).reason` says why. The accuracies are measured on exact
         rows: private if they are.
+
+    Raises
+    ------
+    UnknownName, ParameterError, UnsupportedError, DpvizError
+        For what was asked, another kind of target, or no test rows.
     """
     request = FitRequest.of(name, epsilon=epsilon, **asked)
     how: dict[str, Any] = {"draws": draws, "seed": seed, "workers": workers, "progress": progress, "stop": stop}

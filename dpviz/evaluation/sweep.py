@@ -203,8 +203,7 @@ def sweep(
     workers : int or concurrent.futures.Executor
         1 works in this process; more are processes of their own, and an executor may run elsewhere.
     done : DataFrame, optional
-        An earlier frame of the same rows, seed, folds and parameters, whose rows are kept. A few are fitted again as a check:
-        raises DpvizError when they differ.
+        An earlier frame of the same rows, seed, folds and parameters, whose rows are kept. A few are fitted again as a check.
     progress : callable (share in (0, 1]), optional
     stop : callable () -> bool, or threading.Event, optional
         Asked between batches; rows done so far are returned.
@@ -215,6 +214,13 @@ def sweep(
         Columns `learner, epsilon, max_depth, n_rows, fold, repeat` (n_rows 0 = all rows of the fold), then `depth` used,
         `claimed` and `composed` epsilon, `verdict`, and the metrics of `dpviz.evaluation.metrics`. The metrics are
         computed from exact rows: private if the rows are, and not covered by any epsilon in the frame.
+
+    Raises
+    ------
+    UnknownName, ParameterError, SchemaError, UnsupportedError
+        For what was asked.
+    DpvizError
+        `done` is not a frame of this sweep.
     """
     checked_workers("sweep", workers)
     data = encoded_in_memory("sweep", data, schema)

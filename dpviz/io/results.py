@@ -202,6 +202,12 @@ def load_result(source: str | Path) -> FitResult:
     Parameters
     ----------
     source : str or Path
+        The file.
+
+    Returns
+    -------
+    FitResult
+        As of `dpviz.fit`. `released` says whether it is a release.
 
     Raises
     ------

@@ -267,7 +267,10 @@ def model_body(model: Model) -> dict[str, Any]:
 
 
 def model_from_json(text: str | bytes) -> Model:
-    """The model of a document. Raises DocumentError naming the path of what is wrong."""
+    """The model of a document as `result.to_json()` writes it, without what was guaranteed: `dpviz.load_result` reads that too.
+
+    Raises DocumentError naming the path of what is wrong.
+    """
     document = parse_json(text)
     require_format(document, FORMAT)
     return model_from(document)

@@ -104,10 +104,16 @@ def train_on_stream(
     stop: Stop | None = None,
     **params: Any,
 ) -> StreamRun:
-    """Train on a stream in one of STRATEGIES.
+    """Train `s-gbdt-published` on rows of which some arrive late. A simulation, whose errors are exact: for the owner alone.
+
+    Source: Kirschte et al. 2023, section VIII-E.
 
     Parameters
     ----------
+    stream : Stream
+        Such as from `dpviz.stream_of`. Private rows.
+    way : str
+        What happens when the new rows arrive: "stop", "new rows alone", "filter" or "from the start".
     epsilon, delta : float
         Total privacy loss of every person, all of whose rows, old or new, come or go together. `delta` None is the learner's
         default.
@@ -119,6 +125,12 @@ def train_on_stream(
     **params
         Those of `s-gbdt-published`; `extra_rounds` follow the regular ones (for new rows alone at most `rounds`), and `filter`
         follows from `way`.
+
+    Returns
+    -------
+    StreamRun
+        The model and its ledger; `before` and `after` are its errors on held-out rows ("old", "new", "all") when the new rows
+        arrive and at the end, as RMSE or share of wrong classes.
 
     Raises
     ------

@@ -69,6 +69,11 @@ def encode_large(
     stop : callable or Event, optional
         Ends the reading, and later the counting, with Cancelled.
 
+    Returns
+    -------
+    LocalRows
+        The encoded rows, private, with `n_rows` and `close`.
+
     Raises
     ------
     TableError
@@ -78,9 +83,7 @@ def encode_large(
     ParameterError
         `rows_per_person` is given without a person column, or contradicts the schema.
     DpvizError
-        What reads this kind of file is not installed.
-    DpvizError
-        There is no room for the temporary file.
+        What reads this kind of file is not installed, or there is no room for the temporary file.
     """
     path = Path(source)
     given = None if names is None else tuple(names)
@@ -126,6 +129,11 @@ def open_table(address: str, schema: Schema, *, person: str | None = None, rows_
         Public, and declared before anything is read.
     person, rows_per_person : optional
         As in `encode`: of each person at most so many usable rows are kept, chosen at random.
+
+    Returns
+    -------
+    SourceRows
+        The rows where they are, private, for `dpviz.fit`.
 
     Raises
     ------

@@ -52,7 +52,7 @@ class EncodingReport:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EncodedDataset:
-    """Encoded rows."""
+    """Rows encoded by a schema. Private but for the schema."""
 
     schema: Schema
     #: Arrays of shape (n_rows,), read-only. Per feature: float64 (or int32 for whole numbers) inside the declared

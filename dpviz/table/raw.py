@@ -29,7 +29,7 @@ _MAX_REPR_NAMES, _MAX_NOTE_NAMES = 6, 20
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RawTable:
-    """Columns of equal length."""
+    """A table as it was read: columns of equal length. Its cells are private; its `repr` shows none."""
 
     columns: tuple[Column, ...]
     source: str = "table"  #: A name for messages

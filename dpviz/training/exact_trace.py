@@ -18,7 +18,7 @@ from dpviz.table.schema import NumericTarget
 
 @dataclass(frozen=True)
 class ExactTrace:
-    """Exact numbers at every node. A path is "" for the root, then L and R."""
+    """Exact numbers at every node, as private as the rows. A path is "" for the root, then L and R."""
 
     counts: Mapping[str, np.ndarray]  #: Path -> rows per class, int64 of shape (n_classes,); (1,) for a numeric target
     means: Mapping[str, float]  #: Path -> mean of a numeric target, NaN without rows; empty for classes
@@ -34,7 +34,10 @@ class ExactTrace:
 
 
 def exact_trace(tree: Tree, data: EncodedDataset) -> ExactTrace:
-    """Send every row of `data` down the tree and count."""
+    """Send every row of `data` down the tree and count: exact numbers, as private as the rows and covered by no epsilon.
+
+    Raises SchemaError unless `data` has the features, categories and classes of the tree.
+    """
     require_same_columns(tree.schema, data.schema)
     targets = {placed.path: data.target[rows] for placed, rows in rows_by_node(tree, data)}
     if isinstance(data.schema.target, NumericTarget):

@@ -351,6 +351,8 @@ def audit(
 ) -> LowerBound:
     """Attack a learner with a canary and bound its epsilon from below.
 
+    Source: Steinke, Nasr & Jagielski 2023; with a delta Nasr et al. 2023.
+
     Parameters
     ----------
     learner : str or LearnerSpec
@@ -374,6 +376,16 @@ def audit(
         Asked between chunks of draws; the bound from the draws done so far is returned.
     **params
         The learner's own parameters.
+
+    Returns
+    -------
+    LowerBound
+        Of the epsilon of one row, with what a perfect attack would have shown; `verdict` says whether the claim can hold.
+
+    Raises
+    ------
+    ParameterError, UnsupportedError, DpvizError
+        For what was asked; for a learner of another task; for a pair that are not neighbours.
     """
     started = time.perf_counter()
     draws, seed = validate_count("audit", "draws", draws, 2), validate_count("audit", "seed", seed, 0)

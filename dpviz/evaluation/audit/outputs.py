@@ -101,6 +101,11 @@ def audit_outputs(
     claimed : float, optional
         The epsilon that the code claims.
 
+    Returns
+    -------
+    OutputBound
+        From outputs on one half of the runs, chosen on the other half; `refutes` says whether the claim can hold.
+
     Raises
     ------
     DpvizError

@@ -177,6 +177,11 @@ def verify(
     **params
         The learner's own parameters.
 
+    Returns
+    -------
+    AuditResult
+        The largest loss, an output and a pair of tables that have it: certain for what was listed, and for nothing else.
+
     Raises
     ------
     UnsupportedError

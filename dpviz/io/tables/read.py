@@ -75,6 +75,11 @@ def read_table(
     stop : callable or Event, optional
         Ends the reading with Cancelled.
 
+    Returns
+    -------
+    RawTable
+        Its cells as texts or numbers, private; `names` are the columns, `notes` what was doubtful.
+
     Raises
     ------
     TableError
