@@ -12,6 +12,7 @@ Every fit without a `random_state` is a release of its own: a copy of such an es
 them, says so (`RepeatedSpendWarning`).
 """
 
+import itertools
 import re
 import warnings
 from collections import Counter
@@ -489,6 +490,8 @@ class _Labels:
         #: By class: the number or truth value that it is, or None.
         self.values = list(map(_value_of, self.texts))
         self.places = list(map(in_order.index, self.classes))
+        #: Of texts in y that a score finds among predictions, or that the schema merges.
+        self.spellings = {*self.texts, *groups}
         codes = {text: code for code, text in enumerate(self.texts)}
         self._known = Declared({text: codes[name] for text, name in groups.items()} | codes)
         self._by_value = {value: code for code, value in reversed(list(enumerate(self.values))) if value is not None}
@@ -522,6 +525,10 @@ class _Labels:
         if place_only and class_only and not self.places_differ:
             what = "y has some whole numbers that are no class; they count as places in the sorted classes."
             warnings.warn(f"{what} Leave such rows out if they mean something else.", DpvizWarning, stacklevel=6)
+        if any(isinstance(cell, str) and cell not in self.spellings for cell in itertools.compress(cells, codes >= 0)):
+            what = "y has classes in another spelling than the declared one, such as with blanks around them."
+            remedy = "Predictions have the declared one, and scores compare texts: write it so in y."
+            warnings.warn(f"{what} {remedy}", DpvizWarning, stacklevel=6)
         class_cells = column[codes >= 0]
         is_elsewhere = {0, 1} <= set(self._by_value) and [self.places[self._by_value[value]] for value in (0, 1)] != [0, 1]
         if is_elsewhere and set(class_cells.tolist()) == {0, 1}:

@@ -197,6 +197,16 @@ def test_every_tool_is_right_for_all_labels_or_refuses(tool, by, kinds):
         assert set(refusals) == (set() if by == "rows" else set(PLACES_DIFFER)), "they number the classes"
 
 
+@pytest.mark.parametrize(("classes", "other"), [(("no", "yes"), " yes"), (("1", "2"), "2.0"), (("false", "true"), "TRUE")])
+def test_classes_that_a_score_takes_for_others_are_said(classes, other):
+    y = np.where(UP, other, classes[0])
+    for by in ("schema", "parameters"):
+        with pytest.warns(DpvizWarning, match="y has classes in another spelling than the declared one"):
+            fitted = estimator(classes, by).fit(X, y)
+        assert np.mean(fitted.predict(X) == np.array(classes)[UP.astype(int)]) > 0.95
+        assert fitted.score(X, y) < 0.6
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("tool", [OneVsRestClassifier, OneVsOneClassifier])
 @pytest.mark.parametrize("classes", [("low", "mid", "top"), (0, 1, 2), (1, 2, 3), (-5, 3, 8)])

@@ -20,6 +20,7 @@ from dpviz.io.tables.arrow import POINTS, flat_columns, table_of_batch
 from dpviz.progress import Progress
 from dpviz.rows.address import Address, identifier
 from dpviz.rows.sources import Batches
+from dpviz.table.columns import EXTENSION
 from dpviz.table.raw import RawTable
 from dpviz.training.nodes import rows_per_chunk
 
@@ -116,7 +117,8 @@ def checked_columns(schema: pa.Schema, wanted: Sequence[str] | None, order: str)
     require_columns(schema.names, columns)
     for name in columns:
         if name not in readable:
-            kind = str(schema.field(name).type).partition("<")[0]
+            field = schema.field(name)
+            kind = (field.metadata or {}).get(EXTENSION, str(field.type).encode()).decode().partition("<")[0]
             remedy = "Read the table through a view that casts it to a number, text, boolean or date."
             raise SchemaError(f"Columns of the type {kind} are not read.", field=name, remedy=remedy)
     return columns
@@ -144,6 +146,8 @@ class DuckDB(Database):
     """A file of DuckDB, opened for reading. It may open no other, and writes none: what it sorts has to fit into memory."""
 
     title = "DuckDB"
+    #: Types that come as other values: numbers from 2^127 below 0, bits as bytes behind their number.
+    _NOT_OF_ARROW = frozenset(("UHUGEINT", "BIT"))
 
     def __init__(self, path: str) -> None:
         import duckdb
@@ -157,6 +161,18 @@ class DuckDB(Database):
         settings["TimeZone"] = "UTC"  # of moments with a zone, for which a file holds none: as PostgreSQL's driver hands them out
         with self.errors():
             self._base = duckdb.connect(path, read_only=True, config=settings)
+
+    def schema(self, table: Sequence[str]) -> pa.Schema:
+        """Columns with their types, those of types that Arrow does not have as types of a library."""
+        import pyarrow as pa
+
+        found = super().schema(table)
+        with self.errors(is_table=True):
+            kinds = map(str, self._base.sql(f"SELECT * FROM {self._named(table)} LIMIT 0").types)
+        return pa.schema(
+            field.with_metadata({EXTENSION: kind}) if kind in self._NOT_OF_ARROW else field
+            for field, kind in zip(found, kinds, strict=True)
+        )
 
     @contextmanager
     def _stream(self, statement: str, n_rows: int) -> Iterator[tuple[Any, Callable[[], None]]]:

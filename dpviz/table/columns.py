@@ -42,6 +42,8 @@ _INFINITIES = frozenset(("inf", "-inf"))
 _NOT_OF_ARROW = frozenset(("Int128", "UInt128", "Object"))
 #: Bytes that a text of Python takes, and its place in a list.
 _TEXT = 64
+#: Where a field of Arrow names a type that is not Arrow's own.
+EXTENSION = b"ARROW:extension:name"
 NumbersAndMissing = tuple[np.ndarray, np.ndarray]  # two arrays of shape (n_rows,)
 
 
@@ -501,7 +503,7 @@ def is_flat(kind: Any) -> bool:
 
 def has_cells(field: Any) -> bool:
     """Whether cells of this field of Arrow are read: it has no type of a library that may not be loaded, and none of lists."""
-    name = (field.metadata or {}).get(b"ARROW:extension:name")
+    name = (field.metadata or {}).get(EXTENSION)
     return is_flat(field.type) and name in (None, b"arrow.json")  # a text in a version of Arrow that does not know JSON
 
 
@@ -537,6 +539,9 @@ def _of_arrow(values: Any, charge: Callable[[int], None] | None) -> TypedCells:
     ):
         values = values.cast(values.type.value_type)
     kind = values.type
+    if types.is_decimal(kind) and kind.bit_width < 128:  # for which Arrow has few functions
+        kind = pa.decimal128(kind.precision, kind.scale)
+        values = values.cast(kind)
     if types.is_null(kind):
         return (), np.full(len(values), -1), None
     if types.is_integer(kind):

@@ -221,11 +221,8 @@ def column_notes(column: Column, left_out: Sequence[int] = ()) -> Iterator[Note]
             what = "Some texts among dates are none in the order of the others, and a proposal counts them as missing"
             yield Doubt(f"{what}: write all dates alike, or declare what they mean.", example=f"For example {rest[0]!r}.")
     elif others.any():
-        some = texts[:_MAX_TEXTS]
-        kind, count = Counter(map(text_kind_in_numbers, some)).most_common(1)[0]
-        are_codes = kind == UNIT and (count <= _FEW_UNITS or len({text.lstrip(_OF_NUMBERS) for text in some}) > _MAX_UNITS)
-        if kind in IN_OTHER_FORM and count * 2 > len(some) and not are_codes:
-            place = [text_kind_in_numbers(text) == kind for text in some].index(True)
+        if kind := unread_kind(texts):
+            place = next(place for place, text in enumerate(texts) if text_kind_in_numbers(text) == kind)
             row = record_of(int((column.codes == place).argmax()), left_out)
             what = f"Most texts, first in row {row:,}, are of the kind “{kind}”, which is not read"
             yield Doubt(f"{what}: write 12.5, or a date as 2024-03-01.", _help_of([kind]))
@@ -239,6 +236,14 @@ def column_notes(column: Column, left_out: Sequence[int] = ()) -> Iterator[Note]
     if any(UNREADABLE in text for text in texts):
         yield Doubt("Some cells hold letters that an encoding lost, or no text, such as lists: no proposal counts them.")
     yield from _spelling_notes(texts)
+
+
+def unread_kind(texts: Sequence[str]) -> str:
+    """What most of these texts are if that is a number or a date in a form that is not read; else empty."""
+    some = texts[:_MAX_TEXTS]
+    kind, count = Counter(map(text_kind_in_numbers, some)).most_common(1)[0]
+    are_codes = kind == UNIT and (count <= _FEW_UNITS or len({text.lstrip(_OF_NUMBERS) for text in some}) > _MAX_UNITS)
+    return kind if kind in IN_OTHER_FORM and count * 2 > len(some) and not are_codes else ""
 
 
 def _mixed_notes(column: Column, example: tuple[str, ...], first: int) -> Iterator[Note]:

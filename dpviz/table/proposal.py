@@ -17,7 +17,7 @@ from dpviz.errors import ParameterError, SchemaError
 from dpviz.table.cells import MAX_EXACT, TRUTHS, UNREADABLE, decimal_of, parse_numbers, shortest
 from dpviz.table.columns import Column
 from dpviz.table.dates import DateFeature
-from dpviz.table.notes import is_code, isolated_codes, isolated_days, warn_of
+from dpviz.table.notes import is_code, isolated_codes, isolated_days, unread_kind, warn_of
 from dpviz.table.raw import RawTable, table_of
 from dpviz.table.schema import (
     MAX_CLASSES,
@@ -126,11 +126,15 @@ def _unfit(column: Column) -> str:
         return "its numbers are too close together" if 0 < high - low < MIN_WIDTH else ""
     if column.dates:
         return ""
+    if len(texts) <= MAX_CATEGORIES and not are_all_different:
+        return ""
+    kind = unread_kind(texts)
+    what = f"most of the kind “{kind}”, which is not read" if kind else "an identifier or free text"
     if len(texts) > MAX_CATEGORIES:
         is_mixed = np.isnan(column.text_numbers).mean() < 0.5
-        what = "numbers, if the texts among them are missing codes" if is_mixed else "an identifier or free text"
+        what = "numbers, if the texts among them are missing codes" if is_mixed else what
         return f"{len(texts):,} different texts, more than {MAX_CATEGORIES:,}: {what}"
-    return "a different text in every row: an identifier or free text" if are_all_different else ""
+    return f"a different text in every row: {what}"
 
 
 def feature_for(column: Column) -> Feature:

@@ -18,7 +18,7 @@ import numpy as np
 from dpviz.errors import ParameterError, SchemaError, TableError, replace_errors, shown
 from dpviz.installation import offered, require_extra
 from dpviz.table.cells import Marks, clean
-from dpviz.table.columns import Column, has_cells
+from dpviz.table.columns import Column, has_cells, is_flat
 from dpviz.table.notes import TOTAL, Note, column_notes, has_total
 
 #: How pandas calls a column of a file that holds the names of its rows.
@@ -171,7 +171,14 @@ def load_for(rows: Any) -> None:
 def in_this_form(rows: Any, names: Sequence[str] | None = None, by_record: bool = False) -> RawTable:
     """`table_of`; readers of files register here."""
     if hasattr(rows, "iloc") and hasattr(rows, "columns"):
-        return _of_columns("The DataFrame", list(map(str, rows.columns)), lambda place: rows.iloc[:, place], names)
+        kinds = [getattr(kind, "pyarrow_dtype", None) for kind in rows.dtypes]
+        return _of_columns(
+            "The DataFrame",
+            list(map(str, rows.columns)),
+            lambda place: rows.iloc[:, place],
+            names,
+            lambda place: kinds[place] is None or is_flat(kinds[place]),
+        )
     if not hasattr(rows, "__arrow_c_stream__"):
         raise ParameterError("dpviz", "rows", type(rows).__name__, ALLOWED)
     require_extra("tables", "Reading this kind of table", "pyarrow")

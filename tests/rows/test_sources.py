@@ -433,10 +433,11 @@ def test_columns_that_are_no_cells_are_refused_and_an_enum_is_text(tmp_path: Pat
 
     with driver.connect(str(tmp_path / "enum.duckdb")) as base:
         word = f"'{CANARY}'::ENUM('{CANARY}', 'plain') AS word"
-        base.execute(f"CREATE TABLE t AS SELECT {word}, [1] AS lists, {{'{CANARY}': 1}} AS records, 'a' AS y")
+        bits = f"'101'::BIT AS bits, {2**128 - 1}::UHUGEINT AS large"
+        base.execute(f"CREATE TABLE t AS SELECT {word}, [1] AS lists, {{'{CANARY}': 1}} AS records, 'a' AS y, {bits}")
     address, target = f"duckdb:///{tmp_path / 'enum.duckdb'}?table=t", ClassTarget("y", ("a", "b"))
-    for name in ("lists", "records"):
-        with pytest.raises(SchemaError, match="are not read") as refused:
+    for name, kind in {"lists": "list", "records": "struct", "bits": "BIT", "large": "UHUGEINT"}.items():
+        with pytest.raises(SchemaError, match=f"Columns of the type {kind} are not read") as refused:
             dpviz.open_table(address, Schema((CategoricalFeature(name, ("plain", "other")),), target))
         assert CANARY not in str(refused.value)
     word = CategoricalFeature("word", ("plain", CANARY), unknown_as="plain")

@@ -246,6 +246,11 @@ ARROW = {
     "days": pa.array([dt.date(2024, 3, 1), None]),
     "bytes": pa.array([b"a", b"\xff"]),
 }
+if hasattr(pa, "decimal32"):  # from version 19 on
+    ARROW["few decimals"] = pa.array([Decimal("1.50"), None, Decimal("-2.25")], pa.decimal32(5, 2))
+    ARROW["more decimals"] = pa.array([Decimal("1.50"), None, Decimal("-2.25")], pa.decimal64(12, 2))
+#: Types that Polars may not have.
+NOT_OF_POLARS = ("half", "intervals", "few decimals", "more decimals")
 
 
 def texts_of(column: Column) -> list[str]:
@@ -260,7 +265,7 @@ def test_cells_of_arrow_pandas_and_polars_mean_what_the_same_objects_mean(kind: 
     forms.append(pa.table({"x": cells}).to_pandas(types_mapper=pd.ArrowDtype))
     if kind not in ("float", "half"):  # which pandas' own types have as other numbers
         forms.append(pd.DataFrame({"x": pd.Series(cells.to_pylist())}))
-    if not pa.types.is_dictionary(cells.type) and kind not in ("half", "intervals"):  # which Polars may not have
+    if not pa.types.is_dictionary(cells.type) and kind not in NOT_OF_POLARS:
         forms.append(pl.DataFrame({"x": pl.from_arrow(cells)}))
     for form in forms:
         column = table_of(form).column("x")

@@ -181,7 +181,10 @@ def test_bytes_in_whatever_they_are_kept_are_the_text_that_they_spell():
 
 
 def test_columns_of_lists_that_are_left_out_of_a_frame_are_named():
-    for form in (pl.DataFrame, pa.table):
+    def of_arrow(columns):
+        return pa.table(columns).to_pandas(types_mapper=pd.ArrowDtype)
+
+    for form in (pl.DataFrame, pa.table, of_arrow):
         rows = table_of(form({"x": [1, 2], "many": [[1], [2]], "y": ["a", "b"]}))
         assert rows.notes == ("Left out columns of lists, records or types of a library: 'many'.",)
         with pytest.raises(dpviz.errors.SchemaError, match="holds lists, records or a type of a library"):
