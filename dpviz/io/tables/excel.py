@@ -2,7 +2,7 @@
 
 A record is a row of the sheet. A row without any value is none, as a blank line is; one with a value beyond the columns of the
 header is left out and counted. What a formula last computed is its value; one that was never computed
-is missing, and doubted. An error such as #N/A is missing. Of merged cells the first holds the value.
+is missing, and doubted. An error such as #N/A is missing, and noted. Of merged cells the first holds the value.
 """
 
 import io
@@ -61,7 +61,8 @@ def read_excel(raw: bytes, options: ReadOptions) -> Iterator[Any]:
         warnings.simplefilter("ignore")  # they may quote a cell
         _check_size(raw, options.max_bytes)
         sheet = _sheet(raw, options.sheet)
-        rows = _rows(sheet, options)
+        errors = set[str]()
+        rows = _rows(sheet, options, errors)
         names = list(options.names or ())
         if options.names is None:
             names, rows = _header(rows, options)
@@ -81,7 +82,8 @@ def read_excel(raw: bytes, options: ReadOptions) -> Iterator[Any]:
             batches.append(pa.record_batch(written, schema=schema))
         doubts = [(str(doubt), doubt.help) for doubt in doubts_of_names(names)] if options.names is None else []
         doubts += [(UNCOMPUTED, "")] if _has_uncomputed(sheet) else []
-        yield Facts(tuple(names), tuple(_merged_notes(sheet)), tuple(doubts), tuple(malformed))
+        notes = [*_merged_notes(sheet), *(["Errors of formulas, such as #N/A, count as missing."] if errors else [])]
+        yield Facts(tuple(names), tuple(notes), tuple(doubts), tuple(malformed))
         yield pa.Table.from_batches(batches, schema)
 
 
@@ -113,13 +115,16 @@ def _sheet(raw: bytes, asked: str | int | None) -> Any:
     raise TableError("several-sheets" if asked is None else "no-sheet", what, remedy=remedy)
 
 
-def _rows(sheet: Any, options: ReadOptions) -> Iterator[Row]:
-    """Rows with a value, as texts; stops at the limits."""
+def _rows(sheet: Any, options: ReadOptions, errors: set[str]) -> Iterator[Row]:
+    """Rows with a value, as texts; stops at the limits. Those of `_ERRORS` that are met are added to `errors`."""
     said = sheet.max_row or _MAX_ROWS
     sheet.reset_dimensions()  # what a file says about its size may be wrong
     n_rows = n_letters = 0
     for place, cells in enumerate(sheet.iter_rows(values_only=True)):
-        texts = [_text(cell) for cell in cells]
+        texts = [*map(_text, cells)]
+        if not _ERRORS.isdisjoint(texts):
+            errors |= _ERRORS.intersection(texts)
+            texts = ["" if text in _ERRORS else text for text in texts]
         letters = sum(map(len, texts))
         n_rows += letters > 0
         n_letters += letters
@@ -162,8 +167,7 @@ def _count(entry: re.Pattern[bytes], part: IO[bytes]) -> int:
 def _text(cell: Any) -> str:
     if cell is None:
         return ""
-    text = _ESCAPED.sub(lambda sign: chr(int(sign[1], 16)), text_of(cell)).replace("\0", "\x1a")
-    return "" if text in _ERRORS else text
+    return _ESCAPED.sub(lambda sign: chr(int(sign[1], 16)), text_of(cell)).replace("\0", "\x1a")
 
 
 def _header(rows: Iterator[Row], options: ReadOptions) -> tuple[list[str], Iterator[Row]]:

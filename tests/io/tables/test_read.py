@@ -185,7 +185,9 @@ def test_a_workbook_becomes_text_cell_by_cell_and_row_by_row():
     table = read_table(workbook([], ["a", "b", None], [1, 2], [], [3], [4, 5, None, 6], [None, None]))
     assert (cells(table), table.n_malformed, table.left_out) == ([["1", "2"], ["3", None]], 1, (2,))
     for error in ["#DIV/0!", "#BLOCKED!", "#FIELD!", "#BUSY!", "#CONNECT!", "#UNKNOWN!", "#PYTHON!"]:
-        assert cells(read_table(workbook(["a", "b"], [1, error]))) == [["1", None]]
+        table = read_table(workbook(["a", "b"], [1, error]))
+        assert cells(table) == [["1", None]]
+        assert table.notes == ("Errors of formulas, such as #N/A, count as missing.",)
     rows, written = [["NA", "NA"], ["x", "y"], [None, None]], io.BytesIO()
     pd.DataFrame(rows, columns=["a", "b"]).to_feather(written)
     for raw in (workbook(["a", "b"], *rows), written.getvalue(), b"a,b\nNA,NA\nx,y\n,\n"):
