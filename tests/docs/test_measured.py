@@ -17,7 +17,10 @@ from benchmarks.data import bench_data
 from dpviz.accounting.events import PureDP, Sequential, Step
 from dpviz.accounting.risk import Risk
 from dpviz.installation import bundled
+from dpviz.io import limits, worker
+from dpviz.io.text import MAX_LINE_LENGTH
 from dpviz.results.wording import rounded_up
+from dpviz.training import scores
 from tests.support.paths import ROOT
 
 LOSSES = (ROOT / "docs" / "how-to" / "choose-epsilon.md").read_text(encoding="utf-8")
@@ -216,6 +219,21 @@ def test_the_patients_tutorial_says_the_depth_the_guesses_and_the_base_rate_of_t
     rows = dpviz.encode(bundled("data/clinic.csv.gz"), schema)
     at_home = (rows.target == schema.classes.index("home")).mean()
     assert f"is right for about {at_home:.0%} of patients" in page
+
+
+def test_limits_are_those_of_the_code():
+    page = " ".join((ROOT / "docs" / "reference" / "limits.md").read_text(encoding="utf-8").split())
+    said = {
+        "| columns |": f"{limits.MAX_COLUMNS:,}",
+        "| characters of a line |": f"{MAX_LINE_LENGTH:,};",
+        "| a schema or codebook |": f"{limits.MAX_SCHEMA_BYTES / 1e6:.0f} MB",
+        "that PF-tree scores splits on |": f"{scores.MAX_ROWS:,}; with class weights {scores.MAX_ROWS // scores.MAX_WEIGHT:,}",
+    }
+    assert [start for start, end in said.items() if f"{start} {end}" not in page] == []
+    assert limits.MEMORY_PER_BYTE == 8
+    assert "an eighth of the memory" in page
+    assert worker.SECONDS == 60
+    assert f"a minute and {worker.SECONDS_PER_MB:.0f} seconds for each MB" in page
 
 
 @pytest.mark.slow
