@@ -29,7 +29,7 @@ from dpviz.io.options import ReadOptions
 from dpviz.io.text import CHUNK_LINES, MAX_LINE_LENGTH, UNREADABLE, UTF8_MARK, checked_encoding, encoding_of, lines_of, plain_text
 from dpviz.table.cells import MARKS_OF, Marks, clean, parse_numbers
 from dpviz.table.columns import Column
-from dpviz.table.notes import Doubt
+from dpviz.table.notes import Doubt, record_of
 from dpviz.table.raw import ROW_NAMES, RawTable
 from dpviz.table.schema import MAX_NAME_LENGTH
 
@@ -111,7 +111,7 @@ class _Rows:
         self.left_out = list[int]()  #: Places, among all records, of those that are no row
         self.n_records = self.n_malformed = self.n_escaped = self.n_lost = self.n_behind = n_read = 0
         self.n_longer = self.n_filled = 0  #: Lines with one cell more, which is not empty; with any value behind the last column
-        self.repeated: int | None = None  #: Record that is the header once more
+        self.repeated: int | None = None  #: Row that is the header once more
         blocks = lines_of(raw, header.end, header.encoding)
         for lines in _records_of(blocks, self.delimiter, self.width) if options.by_record else blocks:
             options.step(min(1.0, n_read / n_lines))
@@ -124,6 +124,7 @@ class _Rows:
 
     def _add(self, lines: list[str]) -> None:
         """Keep what is a row; what becomes of a line depends on that line alone."""
+        n_rows = self.n_records - len(self.left_out)
         columns: Sequence[Sequence[str]] | None = columns_of(lines, self.delimiter, self.width)
         places: Sequence[int] = range(len(lines))
         size = len(lines)
@@ -139,7 +140,7 @@ class _Rows:
             self.left_out += sorted(self.n_records + place for place in without)
             columns = [[cell for at, cell in enumerate(cells) if at not in empty] for cells in columns]
         if self.repeated is None and columns and self.header.line:
-            self.repeated = next((self.n_records + places[at] for at in _equal(columns, self.header.cells)), None)
+            self.repeated = next((n_rows + at for at in _equal(columns, self.header.cells)), None)
         self.n_records += size
         for pack, cells in zip(self.packs, columns, strict=False):  # no columns when no record is kept
             if cells:
@@ -182,7 +183,8 @@ class _Rows:
         if any(UNREADABLE in pack for packs in self.packs for pack in packs):
             yield Doubt(f"Some cells are not {self.header.encoding.upper()}: letters in them are lost.", help="encoding")
         if self.repeated is not None:
-            yield Doubt(f"Row {self.repeated + 1:,} holds the names of the columns once more. Delete such lines.")
+            row = record_of(self.repeated, self.left_out)
+            yield Doubt(f"Row {row:,} holds the names of the columns once more. Delete such lines.")
 
 
 def _records_of(blocks: Iterable[list[str]], delimiter: str, width: int) -> Iterator[list[str]]:

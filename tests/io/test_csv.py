@@ -147,6 +147,7 @@ def test_names_are_those_of_the_line_or_as_asked(text, how, names):
         ("a,b\n1,2,\n3,4,5\n3,4\n3,4\n", "Other lines have a value there"),
         ("a,b\n1,2,,\n3,4\n5,6,,7\n", "Other lines have a value there"),
         *((f"a,b\n1,2\n{line}\n3,4\n", "Row 2 holds the names of the columns once more") for line in ("a,b", '"a","b"', "a , b")),
+        *((f"a,b\n1,2\n{other}\na,b\n", "Row 3 holds the names") for other in ("3", ",", "3,4,5", '"3,4', "3,4,")),
         *((f"a, b\n{rows}a,b\n1,2\n", "Row 30,001 holds the names") for rows in ["1,2\n" * 30_000]),
         ("'a','b'\n'1','2'\n", "quotes that count as letters"),
         ("“a”;„b“\n1;2\n", "quotes that count as letters"),
