@@ -127,6 +127,7 @@ def test_what_cannot_be_simulated_is_refused():
             plant(**{"schema": SCHEMA, "n_rows": 100, "strength": 0.5, "seed": 1} | wrong)
     with pytest.raises(DpvizError, match="at least 10 rows"):
         ResampledRows(plant(TWO, n_rows=9, strength=0.5, seed=1).draw(seed=1)[0])
+    assert ResampledRows(plant(TWO, n_rows=10, strength=0.5, seed=1).draw(seed=1)[0]).n_rows == 8, "ten are enough"
 
 
 @pytest.mark.parametrize(

@@ -331,7 +331,12 @@ def test_the_next_tree_stands_beside_a_pinned_one_until_it_is_unpinned(looks, mo
     seed = "" if role is DataRole.PRIVATE else ", seed 1"
     first = [f"Pinned: PF-tree, ε = 2, depth 2{seed}", f"Now: PF-tree, ε = 0.5, depth 2{seed}"]
     assert names(test) == first
-    table = str(records(test, "Both trees in numbers"))
+    lines = records(test, "Both trees in numbers")
+    for line in lines:
+        cells = (line[name].replace("−", "-").split()[0].rstrip("%") for name in ("Pinned", "Now", "Difference"))
+        before, now, gap = map(float, cells)
+        assert gap == pytest.approx(now - before, abs=0.11 if "%" in line["Now"] else 0.0011), line
+    table = str(lines)
     assert "−1.5" in table
     if role is DataRole.PRIVATE:
         assert "ccuracy" not in table

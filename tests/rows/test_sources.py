@@ -217,13 +217,15 @@ def test_a_table_that_changes_between_two_readings_is_an_error(engine: Engine, t
     """What was counted before is not mixed with what stands there now, nor are parts of one assignment."""
     given, schema = canaries()
     path = tmp_path / "rows.parquet"
-    parquet.write_table(given, path)
-    with dpviz.encode_large(path, schema) as rows:
-        before = document("pf-tree", rows)
-        parquet.write_table(given.slice(1), path)
-        assert document("pf-tree", rows) == before
-        with pytest.raises(TableError, match="has changed since"):
-            document("diffprivlib-tree", rows)
+    one_cell = pa.concat_tables([given.slice(0, 1).set_column(1, "x", pa.array([NUMBER - 1])), given.slice(1)])
+    for now in (given.slice(1), one_cell):
+        parquet.write_table(given, path)
+        with dpviz.encode_large(path, schema) as rows:
+            before = document("pf-tree", rows)
+            parquet.write_table(now, path)
+            assert document("pf-tree", rows) == before
+            with pytest.raises(TableError, match="has changed since"):
+                document("diffprivlib-tree", rows)
     with opened(engine.fill("once", given), schema) as rows:
         parts = np.zeros(rows.n_rows, dtype=np.uint8)
         rows.leaf_counts(NumberLeaf(0.0), parts, 1)

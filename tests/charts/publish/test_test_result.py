@@ -47,6 +47,8 @@ def test_every_figure_is_said_with_its_interval_as_reviewed(learner):
         asked = ((8000, 1e6), (200, 1e-3))
         fits = [dpviz.fit("pf-tree", rows(schema_of_numbers(), n), epsilon=e, depth=2, seed=1) for n, e in asked]
         said = [line for result in fits for line in ("", *result_sentences(result.test_report, ROW))]
+        no_better = "No better than always the mean, as far as the test can tell."
+        assert [majority_comparison(result.test_report) for result in fits] == ["", no_better]
         assert "How good it is" in report_html(ExportInput(fits[0].to_json()))
     assert_golden(f"publish-test-result-{learner}", said)
 
