@@ -358,8 +358,7 @@ with first:
             if is_private:
                 st.caption("No file: computed on private rows, not covered by ε, not to be published.")
             else:
-                fits = as_frame(status.shown)
-                download("Download every fit (CSV)", lambda: frame_csv(fits), f"compare-{shown.along}.csv")
+                download("Download every fit (CSV)", lambda: frame_csv(as_frame(status.shown)), f"compare-{shown.along}.csv")
 frame.next_page_button("compare")
 grid = asked.grid
 axes = {EPSILON: list(grid.epsilons), DEPTH: list(grid.max_depths), ROWS: list(grid.n_rows)}

@@ -26,7 +26,7 @@ SLOT = "compare"
 EPSILON, DEPTH, ROWS = "epsilon", "max_depth", "n_rows"
 #: Most fits of a first look, which begins unasked after every change; and such looks, the finest first: so many splits, draws
 #: per split, and every so manieth place of the axis.
-FIRST_LOOK = 150
+FIRST_LOOK = 100
 LOOKS = ((2, 5, 1), (2, 5, 2), (2, 4, 2), (2, 3, 2), (2, 2, 2), (2, 1, 2), (1, 1, 2), (1, 1, 4))
 #: Fits of other comparisons that stay.
 KEPT = 30_000

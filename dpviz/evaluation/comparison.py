@@ -189,7 +189,8 @@ def difference(rows: pd.DataFrame, learner: str, other: str, metric: str = "accu
     sign = -1 if metric in ERRORS else 1
     pairs = [sign * np.subtract.outer(ours[fold], theirs[fold]).ravel() for fold in folds]
     probability = float(np.mean([np.mean(gap > 0) + np.mean(gap == 0) / 2 for gap in pairs]))
-    n_draws = sum(_independent_pairs(rows, (learner, other), len(ours[fold]), len(theirs[fold])) for fold in folds)
+    drawn = [found for name, found in ((learner, ours), (other, theirs)) if _draws(rows, name)]
+    n_draws = sum(min((len(found[fold]) for found in drawn), default=0) for fold in folds)  # pairs that share no draw
     low, median, high = _quantiles(pairs)
     return Difference(learner, other, probability, *wilson(probability, n_draws), low, median, high, len(folds), n_draws)
 
@@ -209,11 +210,6 @@ def _outcomes(rows: pd.DataFrame, learner: str, metric: str) -> dict[int, np.nda
     fits = rows[rows.learner == learner].dropna(subset=[metric])
     folds, values = fits.fold.to_numpy(), fits[metric].to_numpy(dtype=float)
     return {int(fold): values[folds == fold] for fold in np.unique(folds)}
-
-
-def _independent_pairs(rows: pd.DataFrame, names: tuple[str, str], *counts: int) -> int:
-    """Pairs that share no draw: the smaller count of the random learners; 0 when neither is random."""
-    return min((count for name, count in zip(names, counts, strict=True) if _draws(rows, name)), default=0)
 
 
 def _draws(rows: pd.DataFrame, learner: str) -> bool:

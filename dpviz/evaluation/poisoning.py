@@ -275,14 +275,24 @@ class Certificate:
 
     def tight(self, rows: int) -> float:
         """The tight bound, taking the draws for the true distribution; NaN with a reason."""
-        return self._bound(self._empirical, rows)
+        return self._bound("tight", rows)
 
     def low(self, rows: int) -> float:
         """The tight bound with confidence, for all numbers of rows at once; NaN with a reason."""
-        return self._bound(self._band, rows)
+        return self._bound("low", rows)
 
-    def _bound(self, distribution: Distribution, rows: int) -> float:
-        return math.nan if self.reason else tight_bound(distribution, rows, self.epsilon, self.delta, self.risk)
+    def _bound(self, name: str, rows: int) -> float:
+        if self.reason:
+            return math.nan
+        if (name, rows) not in self._bounds:
+            distribution = self._band if name == "low" else self._empirical
+            self._bounds[name, rows] = tight_bound(distribution, rows, self.epsilon, self.delta, self.risk)
+        return self._bounds[name, rows]
+
+    @cached_property
+    def _bounds(self) -> dict[tuple[str, int], float]:
+        """Found so far: a picture and its words ask for the same ones many times, and each takes a millisecond."""
+        return {}
 
     @cached_property
     def _empirical(self) -> Distribution:

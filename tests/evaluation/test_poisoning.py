@@ -350,6 +350,17 @@ def test_a_claim_is_certified_at_what_it_is_and_nothing_where_it_is_violated_or_
         assert (certificate.risk is not None) == is_known
 
 
+def test_a_bound_that_is_asked_for_again_is_the_one_of_its_kind_and_rows_and_another_confidence_has_its_own() -> None:
+    certificate = Certificate(np.linspace(0.6, 0.8, 41), 0.1, 0.0, 0.1, "", 0.05)
+    surer = replace(certificate, beta=0.01)
+    for _ in range(2):
+        for rows in (0, 1, 7):
+            asked = rows, certificate.epsilon
+            assert certificate.tight(rows) == tight_bound(distribution_of(certificate.draws), *asked)
+            assert certificate.low(rows) == tight_bound(band_distribution(certificate.draws, 0.05), *asked)
+            assert surer.low(rows) == tight_bound(band_distribution(certificate.draws, 0.01), *asked)
+
+
 @pytest.mark.slow
 def test_the_verdict_is_the_last_row_count_above_what_is_wanted_and_a_vote_is_certified_without_privacy() -> None:
     def certified(draws: list[float]) -> PoisoningTable:

@@ -30,7 +30,7 @@ from tests.support.pages import (
 )
 from tests.support.paths import SOON
 
-SLOT, FIRST_LOOK = "compare", 150
+SLOT, FIRST_LOOK = "compare", 100
 #: A small question, as a link holds it; and one of more fits than are begun unasked.
 SMALL = {"draws": "3", "splits": "1", "steps": "1", "epsilons": ["0.1", "1"]}
 LARGE = {"draws": "20", "splits": "5", "steps": "1, 3", "epsilons": ["0.1", "1"]}
