@@ -38,7 +38,7 @@ class DpvizError(Exception):
     """
 
     def __init__(self, what: str, *, where: str = "", remedy: str = "", code: str = "") -> None:
-        self.what, self.where, self.remedy = what, where, remedy = _shortened(what), _shortened(where), _shortened(remedy)
+        self.what, self.where, self.remedy = what, where, remedy = _shorten(what), _shorten(where), _shorten(remedy)
         self.code = code
         place = f"{where}: " if where else ""
         super().__init__(f"{place}{what} {remedy}".strip())
@@ -48,18 +48,18 @@ class DpvizError(Exception):
         return __newobj__, (type(self), *self.args), self.__dict__
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     """Names come from files and may be megabytes long; a message is read by people."""
     return text if len(text) <= _MAX_LETTERS else f"{text[: _MAX_LETTERS // 2]} ... {text[-_MAX_LETTERS // 2 :]}"
 
 
-def shown(value: Any) -> str:
+def value_text(value: Any) -> str:
     """A parameter in words. Whatever could hold rows, and a number of thousands of digits, is named by its type alone."""
     if isinstance(value, str) and _may_hold_rows(value):
         return "a text of several lines, or a long one"
     lists = list, tuple
     if isinstance(value, lists) and len(value) <= _MAX_ENTRIES and not any(isinstance(one, (*lists, str)) for one in value):
-        items = ", ".join(map(shown, value))
+        items = ", ".join(map(value_text, value))
         return f"[{items}]" if isinstance(value, list) else f"({items}{',' * (len(value) == 1)})"
     is_short = value is None or isinstance(value, (float, str)) or (isinstance(value, int) and value.bit_length() < _MAX_BITS)
     kind = type(value).__name__
@@ -70,12 +70,12 @@ def _may_hold_rows(text: str) -> bool:
     return len(text) > _MAX_NAME_LETTERS or len(text.splitlines()) > 1
 
 
-def named(path: Any) -> str:
+def file_name_text(path: Any) -> str:
     """The name of a file in quotes, as messages have it. A text of rows in place of a path is not quoted."""
     return repr(os.path.basename(path)) if _is_path(str(path)) else "A text, not a path,"
 
 
-def place(path: Any) -> str:
+def path_text(path: Any) -> str:
     """The whole path as the place of an error, with the same exception."""
     return str(path) if _is_path(str(path)) else "a text, not a path"
 
@@ -117,7 +117,7 @@ class ParameterError(DpvizError, ValueError):
     def __init__(self, owner: str, parameter: str, value: Any, allowed: str) -> None:
         self.parameter = parameter
         self.allowed = allowed
-        super().__init__(f"The {parameter!r} parameter of {owner} must be {allowed}. Got {shown(value)}.")
+        super().__init__(f"The {parameter!r} parameter of {owner} must be {allowed}. Got {value_text(value)}.")
 
 
 class UnknownName(DpvizError):
@@ -129,7 +129,7 @@ class UnknownName(DpvizError):
         close = get_close_matches(str(name), self.known, n=1)
         listed = ", ".join(self.known[:_MAX_NAMES]) + (", ..." if len(self.known) > _MAX_NAMES else "")
         hint = f"Did you mean {close[0]!r}?" if close else f"Known: {listed or 'none'}."
-        called = f"{name!r:.80}" if isinstance(name, str) and not _may_hold_rows(name) else shown(name)
+        called = f"{name!r:.80}" if isinstance(name, str) and not _may_hold_rows(name) else value_text(name)
         super().__init__(f"There is no {kind} called {called}.", remedy=hint)
 
 

@@ -53,6 +53,6 @@ def offer(what: str, *modules: str) -> None:
     _OFFERED[what] = modules
 
 
-def offered(what: str) -> list[ModuleType]:
+def offered_modules(what: str) -> list[ModuleType]:
     """Those modules, imported when they are first asked for."""
     return [import_module(name) for name in _OFFERED.get(what, ())]

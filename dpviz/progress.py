@@ -39,7 +39,7 @@ def all_steps(items: Sequence[T], progress: Progress | None, stop: Stop | None) 
         yield item
 
 
-def watched(progress: Progress | None, stop: Stop | None) -> Progress:
+def watch(progress: Progress | None, stop: Stop | None) -> Progress:
     """A progress that tells `progress` and raises Cancelled once stopped; for work that is worth nothing unless complete."""
 
     def step(share: float) -> None:

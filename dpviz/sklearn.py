@@ -148,9 +148,9 @@ class _PrivateEstimator:
             For what the learner refuses; RefusedRelease when it has no exact sampler and `random_state` is None.
         """
         with replace_errors(_in_words):  # no decorator: what fit does not take is said by Python
-            return self._fitted(X, y)
+            return self._fit(X, y)
 
-    def _fitted(self, X: Any, y: Any) -> Self:
+    def _fit(self, X: Any, y: Any) -> Self:
         self._require_parameters()
         frame = self._frame(X, is_fit=True)
         y = _masked_as_missing(y)
@@ -172,8 +172,8 @@ class _PrivateEstimator:
         data = encode(RawTable((*table.columns, *target.columns), "X"), schema, rows_per_person=self.rows_per_person)
         if not self._is_declared and data.report is not None and data.n_rows < data.report.rows_read:
             first = next(name for name, _ in (*data.report.dropped_missing, *data.report.dropped_unknown))
-            raise _undeclared(first, "Declare it, or leave such rows out.")
-        self.result_ = self._trained(data)
+            raise _undeclared_error(first, "Declare it, or leave such rows out.")
+        self.result_ = self._train(data)
         if columns_read := dict.fromkeys(column for column, _ in self.result_.schema.read_fields()):
             problem = f"Public values of {_name_list([*columns_read])} were read from the rows; no epsilon covers that."
             given_by = "them in the schema" if self.schema is not None else f"`bounds`, `{self._public}` and `n_public`"
@@ -244,7 +244,7 @@ class _PrivateEstimator:
             columns[: schema.n_features] = map(_with_gaps, columns, schema.features)
         return RawTable(tuple(columns), "X")
 
-    def _trained(self, data: EncodedDataset) -> FitResult:
+    def _train(self, data: EncodedDataset) -> FitResult:
         """A learner that needs a public row count and has none gets the rounded count of the rows: another disclosure."""
         settings: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta, "max_depth": self.max_depth}
         request = FitRequest.of(self.learner, seed=self._seed(), **settings, **(self.params or {}))
@@ -269,13 +269,13 @@ class _PrivateEstimator:
             return float(super().score(X, y, sample_weight))  # type: ignore[misc]
 
     @replace_errors(_in_words)
-    def _encoded(self, X: Any) -> EncodedDataset:
+    def _encode(self, X: Any) -> EncodedDataset:
         """Rows to be predicted; raises TableError where the schema has no answer to one."""
         schema = replace(self.model_.schema, person=None)
         new = encode_new(self._table(self._frame(X), schema), schema)
         if not new.usable.all():
             column = next(name for name, count in new.dropped.items() if count)
-            raise _undeclared(column, "Declare what it counts as, or give missing='middle'.")
+            raise _undeclared_error(column, "Declare what it counts as, or give missing='middle'.")
         return new.data
 
     @property
@@ -424,13 +424,13 @@ class PrivateTreeClassifier(_PrivateEstimator, ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """Classes, shape (n_rows,)."""
-        codes = self.model_.predict(self._encoded(X))
+        codes = self.model_.predict(self._encode(X))
         return self._answers[codes]
 
     @available_if(lambda estimator: not hasattr(estimator, "result_") or holds_probabilities(estimator.result_.model))
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of every class, shape (n_rows, n_classes), if the model holds any; the likeliest need not be the label."""
-        return self.model_.predict_proba(self._encoded(X))[:, self._order]
+        return self.model_.predict_proba(self._encode(X))[:, self._order]
 
 
 @dataclass(eq=False, repr=False)
@@ -468,7 +468,7 @@ class PrivateTreeRegressor(_PrivateEstimator, RegressorMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """Numbers, shape (n_rows,)."""
-        return self.model_.predict(self._encoded(X))
+        return self.model_.predict(self._encode(X))
 
 
 class _Labels:
@@ -618,6 +618,6 @@ def _name_list(names: Sequence[str]) -> str:
     return ", ".join(f"{name!r:.80}" for name in names[:_MAX_NAMES]) + more
 
 
-def _undeclared(column: str, remedy: str) -> TableError:
+def _undeclared_error(column: str, remedy: str) -> TableError:
     problem = f"The column {column!r:.80} has a value that is missing or not declared."
     return TableError("undeclared", problem, remedy=remedy)

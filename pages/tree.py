@@ -85,7 +85,10 @@ def draw(trained: training.TrainedTree, complete: Tree) -> None:
     notes = NodeNotes(trace.shares(shown) if trace else {}, probabilities=bars)
     if drawn is not None:
         notes = replace(
-            notes, rerun_counts=drawn.split_recurrence(shown), n_draws=drawn.n_done, threshold_ranges=drawn.between(shown)
+            notes,
+            rerun_counts=drawn.split_recurrence(shown),
+            n_draws=drawn.n_done,
+            threshold_ranges=drawn.threshold_range(shown),
         )
     elif training.is_resampled(asked, loaded):  # room for what is to come
         notes = replace(notes, n_draws=training.draws_of(asked, rows_of_the_tree(loaded).schema))

@@ -93,7 +93,7 @@ class Step:
     level: int | None = None
     mechanism: str = ""
     note: str = ""  #: Why its cost is what it is
-    #: Whether an exact sampler drew it; only its source says so (`privacy.source.drawn_by`).
+    #: Whether an exact sampler drew it; only its source says so (`privacy.source.record_sampler`).
     exact: bool = field(default=False, compare=False, repr=False)
 
     @property

@@ -87,7 +87,7 @@ class Profile:
         return _losses(len(self.present) // 2, self.step)
 
     @property
-    def reversed(self) -> Profile:
+    def reverse(self) -> Profile:
         """The same with the two exchanged."""
         return Profile(self.step, self.absent, self.present)
 
@@ -99,7 +99,7 @@ class Profile:
             return float(1 - math.exp(loss) * (1 - self.absent[-1]))
         return float(np.interp(math.exp(loss), np.exp(self.losses), self.present))
 
-    def at_most(self, deltas: np.ndarray) -> Profile:
+    def tighten(self, deltas: np.ndarray) -> Profile:
         """The smallest of this profile, another bound of both divergences, and what each divergence says of the other.
 
         sup P - e^a Q = 1 - e^a (1 - sup Q - e^-a P)

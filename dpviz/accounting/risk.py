@@ -90,7 +90,7 @@ class Risk:
     def delta(self, epsilon: float) -> float:
         """The least delta with which this is (epsilon, delta)-differentially private. Raises ParameterError below 0."""
         epsilon = validate_loss("Risk", "epsilon", epsilon)
-        composed = max(self._profile.at(epsilon), self._profile.reversed.at(epsilon))
+        composed = max(self._profile.at(epsilon), self._profile.reverse.at(epsilon))
         return min(composed, self.plain.delta) if epsilon >= self.plain.epsilon else composed
 
     @cached_property
@@ -142,8 +142,8 @@ class Risk:
         is_known = self.plain.is_finite and group.total <= MAX_ROWS
         found = profile(cost_of(self.event), group) if is_known else profile(Unbounded(), Group())
         if self.plain.epsilon > MAX_LOSS:
-            return found.at_most(np.ones_like(found.losses))
-        return found.at_most(self.plain.delta + (1 - self.plain.delta) * pure_deltas(found.losses, self.plain.epsilon))
+            return found.tighten(np.ones_like(found.losses))
+        return found.tighten(self.plain.delta + (1 - self.plain.delta) * pure_deltas(found.losses, self.plain.epsilon))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from dpviz.app.state import Loaded
 from dpviz.app.training import canonical_key
 from dpviz.app.widgets import show_chart
 from dpviz.charts.plan import expected_chart, expected_headline, expected_sentence, is_worth_it
-from dpviz.evaluation.simulate import DRAWS, MAX_ROWS, Expected, expected_steps
+from dpviz.evaluation.simulate import DRAWS, MAX_ROWS, ExpectedScores, expected_steps
 from dpviz.learners import FitRequest
 from dpviz.table.role import DataRole
 
@@ -78,7 +78,7 @@ def _say(task: background.Task, classes: tuple[str, str]) -> None:
         st.caption(f"Simulated, of at most {MAX_ROWS:,} rows; no row is read.")
 
 
-def _picture(found: Sequence[Expected], classes: tuple[str, str]) -> None:
+def _picture(found: Sequence[ExpectedScores], classes: tuple[str, str]) -> None:
     show_chart(expected_chart(found, *classes), "expected")
     if found[0].draws < DRAWS:
         st.caption(f"A first look: {found[0].draws} of {DRAWS} trees at each strength.")

@@ -65,7 +65,10 @@ def beside(pinned: TrainedTree, loaded: Loaded, *, fold: bool) -> Side:
     drawn: Resamples | None = found[0] if found else None
     if drawn is not None and drawn.n_done:
         notes = replace(
-            notes, rerun_counts=drawn.split_recurrence(shown), n_draws=drawn.n_done, threshold_ranges=drawn.between(shown)
+            notes,
+            rerun_counts=drawn.split_recurrence(shown),
+            n_draws=drawn.n_done,
+            threshold_ranges=drawn.threshold_range(shown),
         )
     return named("Pinned", pinned, shown, notes)
 

@@ -178,7 +178,7 @@ def _show_progress(status: background.Status) -> None:
 def _answer(search: Search, answer: SearchAnswer) -> None:
     """The answer in a box, its figure and table."""
     world, along, goal = search.place.world, search.along, search.goal
-    box = st.success if answer.reached else st.warning if answer.is_refuted else st.info
+    box = st.success if answer.first_success else st.warning if answer.is_refuted else st.info
     sentence = charts.answer_sentence(answer, along, goal)
     box(f"**{escape_markdown(charts.answer_headline(answer, along, _at_risk(search)))}.**  \n{escape_markdown(sentence)}")
     # the class of a row is drawn at these chances

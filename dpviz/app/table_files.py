@@ -21,7 +21,7 @@ from dpviz.io.tables.arrow import table_of_arrow
 from dpviz.io.tables.folder import FolderFile, files_in
 from dpviz.io.tables.read import has_header_line, read_table
 from dpviz.io.text import ENCODINGS, UTF16
-from dpviz.progress import Progress, Stop, watched
+from dpviz.progress import Progress, Stop, watch
 from dpviz.rows.address import is_address, parse_address
 from dpviz.rows.opening import read_columns
 from dpviz.table.raw import RawTable
@@ -179,7 +179,7 @@ class _InEngine:
     def read(self, *, progress: Progress | None = None, stop: Stop | None = None, **reading: Any) -> RawTable:
         import pyarrow as pa
 
-        step, batches, n_bytes = watched(progress, stop), [], 0
+        step, batches, n_bytes = watch(progress, stop), [], 0
         for share, batch in read_columns(self.address, MAX_ROWS):
             step(share)
             batches.append(batch)

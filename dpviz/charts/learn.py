@@ -12,7 +12,7 @@ from dpviz.charts.theme import BLUE, NEUTRAL, ORANGE, SERIES
 from dpviz.charts.wording import PERSONS, chance, count_text
 from dpviz.evaluation.audit.evidence import AuditResult
 from dpviz.evaluation.deployments import Deployment, Protects
-from dpviz.evaluation.lessons import Flip, Grown, NoisyChoice, NoisyCounts, PoisonedStump, guesses, guesses_by_tree
+from dpviz.evaluation.lessons import Flip, NodeOutcomes, NoisyChoice, NoisyCounts, PoisonedStump, guesses, guesses_by_tree
 from dpviz.learners import DEFAULT, get_learner
 from dpviz.results.wording import number_text, rounded_up
 
@@ -42,7 +42,7 @@ def adding_chart(published: AuditResult, sound: AuditResult, n_features: int) ->
     return Chart(figure, words, [{name: number_text(value) for name, value in values.items()}])
 
 
-def options_chart(node: Grown) -> Chart:
+def options_chart(node: NodeOutcomes) -> Chart:
     """How likely each option is, its words above its bar; the drawn one in its own colour with a mark; the rest as one bar."""
     options = [option for place, option in enumerate(node.options) if place < MAX_OPTIONS or option.drawn]
     entries = [(option.words, option.probability, option.drawn) for option in options]
@@ -83,8 +83,8 @@ def poison_chart(stump: PoisonedStump, rows: Sequence[int]) -> Chart:
     level = {"name": "always the larger class", "mode": "lines", "line": line(NEUTRAL, 2, "dot"), "hoverinfo": "skip"}
     figure.add_scatter(x=[rows[0], rows[-1]], y=[stump.majority] * 2, **level)
     summary = f"ε = {number_text(stump.epsilon)} ({PERSONS}): mean accuracy {chance(stump.accuracy)} without poison"
-    if stump.protected:
-        certain_rows = f"{count_text(stump.protected, 'row')} of {stump.n_train:,}"
+    if stump.protected_rows:
+        certain_rows = f"{count_text(stump.protected_rows, 'row')} of {stump.n_train:,}"
         summary += f"; certain to beat the larger class ({chance(stump.majority)}) up to {certain_rows}."
     else:
         summary += f"; nothing better than the larger class ({chance(stump.majority)}) is certain."

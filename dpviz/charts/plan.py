@@ -29,7 +29,7 @@ from dpviz.charts.theme import BLUE, GREEN, NEUTRAL, ORANGE, PINK, TEAL
 from dpviz.charts.tree.text import fitted, visible
 from dpviz.charts.wording import capital, count_text, percent
 from dpviz.evaluation.plan import FAIR, STAGES, TAIL, Along, Consequence, Consequences, Goal, GridPoint, SearchAnswer
-from dpviz.evaluation.simulate import RARELY, USUALLY, Expected
+from dpviz.evaluation.simulate import RARELY, USUALLY, ExpectedScores
 from dpviz.learners import FitRequest
 from dpviz.results.verdict import ROW, Unit, at_most_text, bare_text, loss_text, right_guesses
 from dpviz.results.wording import number_text, rounded_up
@@ -93,7 +93,7 @@ def _place_in_full(along: Along, place: float, risk: AtRisk | None, *, with_gues
 
 def answer_headline(answer: SearchAnswer, along: Along, risk: AtRisk | None = None) -> str:
     """The answer in one line; for an epsilon by what it lets others guess."""
-    reached, last = answer.reached, answer.grid[-1]
+    reached, last = answer.first_success, answer.grid[-1]
     if reached is not None:
         least = {"epsilon": "is enough", "n_rows": "are enough", "max_depth": "still works"}[along]
         enough = f"{_place_in_full(along, reached.place, risk, with_guesses=False)} {least}"
@@ -109,7 +109,7 @@ def answer_sentence(answer: SearchAnswer, along: Along, goal: Goal) -> str:
     """What was found at the ends of the bracket, and what the confidence covers."""
     share = f"{MEASURES[goal.measure]} is at least {percent(goal.target)}"
     sentences = [f"Wanted: in {percent(goal.reliability)} of the trees, {share}."]
-    reached, missed = answer.reached, answer.missed
+    reached, missed = answer.first_success, answer.last_failure
     if reached is not None:
         sentences.append(f"With {_place_text(along, reached.place)}, {_count(reached)} trees reached it.")
     if missed is not None:
@@ -146,8 +146,8 @@ def search_chart(answer: SearchAnswer, along: Along, summary: str, risk: AtRisk)
         look["hovertemplate"] = f"%{{customdata}}, {word}<extra></extra>"
         x = [point.place for point in points]
         figure.add_scatter(x=x, y=[100 * point.share for point in points], **look)
-    if answer.reached is not None:
-        place = answer.reached.place
+    if answer.first_success is not None:
+        place = answer.first_success.place
         enough = f" <b>{_place_text(along, place)}</b>"
         level_line(figure, x=place, words=enough, look=line(GREEN, 2), annotation_position="bottom right")
     goal_text = f"asked: {percent(answer.reliability)}"
@@ -212,7 +212,7 @@ def consequences_chart(
     low, middle, high = ([100 * item.accuracy(q) for item in consequences.found] for q in (TAIL, 0.5, 1 - TAIL))
     figure.add_scatter(**band(x, low, high, BLUE), row=1, col=1)
     guesses = [100 * item.right_guesses(candidates) for item in consequences.found]
-    withstands = [item.protected(threshold) for item in consequences.found]
+    withstands = [item.protected_rows(threshold) for item in consequences.found]
     for row, y, colour, words in (
         (1, middle, BLUE, "median %{y:.1f}%"),
         (2, guesses, PINK, "%{y:.3g} of 100"),
@@ -239,7 +239,7 @@ def consequences_chart(
                 "95%": f"{item.accuracy(1 - TAIL):.1%}",
                 **{f"right guesses of 100{question_text}": text for question_text, text in _guess_cells(item, candidates, unit)},
                 f"poisoned {item.certificate.unit}s withstood": "none shown"
-                if (rows := item.protected(threshold)) is None
+                if (rows := item.protected_rows(threshold)) is None
                 else f"{rows:,}",
             }
             for item in consequences.found
@@ -273,7 +273,7 @@ def _risk_sentence(item: Consequence, candidates: int, unit: Unit) -> str:
 def _poison_sentence(item: Consequence, consequences: Consequences, threshold: float) -> str:
     if item.certificate.reason:
         return f"No protection is proved. {item.certificate.reason}"
-    rows, unit = item.protected(threshold), item.certificate.unit
+    rows, unit = item.protected_rows(threshold), item.certificate.unit
     if rows is None:
         level = percent(round(threshold, 3))
         return f"No protection is shown: even without poison its mean accuracy is not shown to exceed {level}."
@@ -300,7 +300,7 @@ def _bound_text(hundredths: float) -> str:
 LONG = 0.25
 
 
-def expected_headline(outcomes: Sequence[Expected], common: str) -> str:
+def expected_headline(outcomes: Sequence[ExpectedScores], common: str) -> str:
     """From which strength of the signal on a tree is usually better than always saying one class."""
     always = f"always {common!r} ({outcomes[0].always:.0%} right)"
     worse = [outcome.strength for outcome in outcomes if outcome.better < USUALLY]
@@ -311,7 +311,7 @@ def expected_headline(outcomes: Sequence[Expected], common: str) -> str:
     return f"If features say {' or '.join(worse)}, not reliably better than {always}."
 
 
-def expected_chart(outcomes: Sequence[Expected], common: str, rare: str) -> Chart:
+def expected_chart(outcomes: Sequence[ExpectedScores], common: str, rare: str) -> Chart:
     """Two bars per strength: rows that are right and rows of the rarer class that are found; dashed: always the other class."""
     axis = {"range": [0, 1.12], "tickformat": ".0%", "tickvals": [0, 0.25, 0.5, 0.75, 1], "fixedrange": True}
     figure = chart(230, top=36, legend=LEGEND_ABOVE, barmode="group", bargap=0.3, xaxis=axis, yaxis=NAMES | {"fixedrange": True})
@@ -332,7 +332,7 @@ def expected_chart(outcomes: Sequence[Expected], common: str, rare: str) -> Char
     return Chart(figure, " ".join(expected_sentence(outcome, common, rare) for outcome in outcomes))
 
 
-def expected_sentence(outcome: Expected, common: str, rare: str) -> str:
+def expected_sentence(outcome: ExpectedScores, common: str, rare: str) -> str:
     """As in "If features say little, no better than always 'repaid' (76% right)."."""
     always = f"always {common!r}"
     if outcome.better <= RARELY:
@@ -342,6 +342,6 @@ def expected_sentence(outcome: Expected, common: str, rare: str) -> str:
     return f"If features say {outcome.strength}, {right}; it finds {100 * outcome.found:.0f} of 100 {rare!r}.{unsure}"
 
 
-def is_worth_it(outcomes: Sequence[Expected]) -> bool:
+def is_worth_it(outcomes: Sequence[ExpectedScores]) -> bool:
     """Whether a tree usually beats always saying one class where features say something."""
     return outcomes[1].better >= USUALLY

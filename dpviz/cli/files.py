@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dpviz import files
 from dpviz.cli.console import STDOUT
-from dpviz.errors import DpvizError, named, place
+from dpviz.errors import DpvizError, file_name_text, path_text
 
 
 def check_output(path: Path | None, *, force: bool, inputs: Iterable[Path | str | None] = ()) -> None:
@@ -18,7 +18,7 @@ def check_output(path: Path | None, *, force: bool, inputs: Iterable[Path | str 
     try:
         if not path.exists():
             if not path.parent.is_dir():
-                wrong = f"There is no folder {named(path.parent)}.", "Create the folder first, or choose another one."
+                wrong = f"There is no folder {file_name_text(path.parent)}.", "Create the folder first, or choose another one."
         elif not path.is_file():
             wrong = "This is not an ordinary file.", "Give the name of a file to write."
         elif any(isinstance(other, Path) and other.exists() and path.samefile(other) for other in inputs):
@@ -28,7 +28,7 @@ def check_output(path: Path | None, *, force: bool, inputs: Iterable[Path | str 
     except (OSError, ValueError) as error:
         raise _unwritable(path, error) from error
     if wrong[0]:
-        raise DpvizError(wrong[0], where=place(path), remedy=wrong[1])
+        raise DpvizError(wrong[0], where=path_text(path), remedy=wrong[1])
 
 
 def write_whole(path: Path, content: files.Content, *, force: bool) -> None:
@@ -53,4 +53,4 @@ def write_whole(path: Path, content: files.Content, *, force: bool) -> None:
 def _unwritable(path: Path, error: Exception) -> DpvizError:
     reason = getattr(error, "strerror", None) or str(error)
     remedy = "Choose a folder that exists and may be written to."
-    return DpvizError(f"The file cannot be written: {reason}.", where=place(path), remedy=remedy)
+    return DpvizError(f"The file cannot be written: {reason}.", where=path_text(path), remedy=remedy)

@@ -193,7 +193,7 @@ def _verify_all(args: Namespace) -> int:
         progress=lambda share, text: console.status(f"{share:.0%} {text}"),
     )
     if args.out is not None:
-        write_whole(args.out, run_to_json(found if kept is None else kept.updated(found)), force=args.force)
+        write_whole(args.out, run_to_json(found if kept is None else kept.update(found)), force=args.force)
     console.show_title(f"Learners ({NEIGHBOURS}; {found.processor_seconds:.0f} processor seconds)")
     header = ("LEARNER", "EPSILON", "PROVED", "SEARCHED", "ATTACKED", "STRENGTH", "CEILING", "CLAIMED", "COMPOSED", "SECONDS")
     console.show_table("facts", (*header, "DATE", "REASON"), list(map(_fact_cells, found.facts)))

@@ -16,7 +16,7 @@ from dpviz.cli import console
 from dpviz.cli.files import check_output, write_whole
 from dpviz.cli.options import READING, column, flag, option, output, shared, table_or_address
 from dpviz.cli.rows import open_rows, reading_of, require_plain, table_of
-from dpviz.errors import DpvizError, TableError, place
+from dpviz.errors import DpvizError, TableError, path_text
 from dpviz.evaluation.comparison import METRICS, metrics_for
 from dpviz.evaluation.metrics import ModelAnswers, answered_by_leaf, classifier_answers, metric_intervals, metrics, recalls
 from dpviz.io.answers import Answers, answers_to, is_formula, keys_of, parts
@@ -201,7 +201,7 @@ def run_evaluate(args: Namespace) -> int:
 def _start(args: Namespace, n_read: int, n_rows: int) -> None:
     """Say what the figures are computed from. Raises DpvizError where that is nothing."""
     if not n_rows:
-        raise DpvizError("No row can be used.", where=place(args.data), remedy="Give rows that the model's schema describes.")
+        raise DpvizError("No row can be used.", where=path_text(args.data), remedy="Give rows that the model's schema describes.")
     console.done("Computed from the rows themselves: on private rows for their owner only, not covered by any epsilon.")
     if n_rows < n_read:
         console.warn(f"{n_read - n_rows:,} rows are left out: missing or undeclared values.")

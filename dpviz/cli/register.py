@@ -9,7 +9,7 @@ from dpviz.charts.publish.release import ACCOUNT, checked_file, composed_sentenc
 from dpviz.cli import console
 from dpviz.cli.files import check_output, write_whole
 from dpviz.cli.options import flag, number, option, shared, whole
-from dpviz.errors import DpvizError, RefusedRelease, place
+from dpviz.errors import DpvizError, RefusedRelease, path_text
 from dpviz.io.csv_text import csv_text
 from dpviz.io.results import read_model_file
 from dpviz.release.check import findings, reference_in, resume
@@ -64,7 +64,7 @@ def _check(args: Namespace, register: Register) -> int:
     unreadable = [path for path in args.files if reference_in(path) is None]
     if unreadable:
         remedy = "Give files that dpviz released from a register."
-        raise DpvizError("This file names no register.", where=place(unreadable[0]), remedy=remedy)
+        raise DpvizError("This file names no register.", where=path_text(unreadable[0]), remedy=remedy)
     found = findings(register, files=args.files)
     about = [("Register", str(register.path))]
     console.show_pairs([*about, ("Checked", "as it was written" if not found else f"{len(found)} findings")])
@@ -84,7 +84,9 @@ def _list(args: Namespace, register: Register) -> None:
     else:
         write = _WRITERS.get(args.out.suffix.lower())
         if write is None:
-            raise DpvizError("The format is not known.", where=place(args.out), remedy="Give a name that ends in .csv or .json.")
+            raise DpvizError(
+                "The format is not known.", where=path_text(args.out), remedy="Give a name that ends in .csv or .json."
+            )
         check_output(args.out, force=args.force, inputs=[register.path])
         write_whole(args.out, write(register), force=args.force)
         console.done(f"Wrote {args.out}.")
@@ -124,7 +126,7 @@ def balance_pairs(balance: Balance) -> list[tuple[str, str]]:
     found, spent = balance.data_set, balance.spent
     return [
         ("Data set", f"{found.name} ({found.role} rows)"),
-        ("Unit", found.protects.described),
+        ("Unit", found.protects.text),
         *((name, _loss(loss, found)) for name, loss in (("Cap", found.cap), ("Spent", spent), ("Left", balance.left))),
         ("Account", ACCOUNT),
         *([("Composed", signs_spelled(said))] if (said := composed_sentence(balance)) else []),
@@ -149,7 +151,7 @@ def run_check(args: Namespace) -> int:
     """
     register = Register(args.register)
     if args.register is not None and not os.path.isfile(register.path):
-        raise DpvizError("There is no register here.", where=place(args.register), remedy="Check the path.")
+        raise DpvizError("There is no register here.", where=path_text(args.register), remedy="Check the path.")
     found = checked_file(read_model_file(args.file).encode(), args.file.name, register)
     about = [("File", f"{args.file} ({title(found)})"), ("SHA-256", found.match.sha256)]
     console.show_pairs([*about, *((name, signs_spelled(said)) for name, said in sentences(found))])

@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dpviz.cli import console
-from dpviz.errors import DpvizError, ReadingWarning, place
+from dpviz.errors import DpvizError, ReadingWarning, path_text
 from dpviz.io.limits import MAX_ROWS
 from dpviz.io.options import ReadOptions
 from dpviz.io.schemas import load_schema
 from dpviz.io.tables.read import read_with_options
 from dpviz.learners import require_counts, require_task
-from dpviz.progress import watched
+from dpviz.progress import watch
 from dpviz.rows.address import parse_address
 from dpviz.rows.files import is_large
 from dpviz.rows.opening import encode_large, open_table
@@ -134,7 +134,7 @@ def encoded_rows(args: Namespace) -> EncodedDataset:
     """DATA, encoded in memory by its `--schema` or by one read from the data."""
     if is_large(args.data):
         what = "A folder or a table larger than memory can be trained on, but not studied."
-        raise DpvizError(what, where=place(args.data), remedy="Give a part of it as one file.")
+        raise DpvizError(what, where=path_text(args.data), remedy="Give a part of it as one file.")
     with open_rows(args, declared_schema(args)) as found:
         assert isinstance(found.rows, EncodedDataset)
         return found.rows
@@ -150,7 +150,7 @@ def require_plain(args: Namespace, *more: str) -> None:
 def table_of(args: Namespace, wanted: tuple[str, ...] | None = None, *, by_record: bool = False, key: str = "") -> RawTable:
     """DATA as it is; `wanted`, `by_record` and `key` as in `ReadOptions`."""
     console.status(f"Reading {args.data}")
-    step = watched(console.progress(f"Reading {args.data}"), None)
+    step = watch(console.progress(f"Reading {args.data}"), None)
     options = ReadOptions(args.data.name, **reading_of(args), step=step, wanted=wanted, by_record=by_record, key=key)
     table = read_with_options(args.data, options)
     console.note(*table.notes)

@@ -15,7 +15,7 @@ from dpviz.cli import console
 from dpviz.cli.files import check_output, write_whole
 from dpviz.cli.options import LEARNER, TABLE, flag, listed, number, option, output, parse_parameters, shared, whole
 from dpviz.cli.rows import encoded_rows, warn_of_read_values
-from dpviz.errors import DpvizError, place
+from dpviz.errors import DpvizError, path_text
 from dpviz.evaluation.poisoning import PoisoningTable, certify
 from dpviz.evaluation.sweep import SweepGrid, columns_of, n_fits, sweep
 from dpviz.io.csv_text import frame_csv
@@ -126,7 +126,7 @@ def _read_frame(path: Path) -> pd.DataFrame:
         return texts.astype({name: _TYPES.get(name, float) for name in names})
     except (OSError, ValueError) as error:
         what = f"This file does not come from a sweep: {error}."
-        raise DpvizError(what, where=place(path), remedy="Leave --resume out, or name another file.") from error
+        raise DpvizError(what, where=path_text(path), remedy="Leave --resume out, or name another file.") from error
 
 
 # --- robustness
@@ -148,7 +148,7 @@ def run_robustness(args: Namespace) -> int:
     check_output(args.out, force=args.force, inputs=(args.data, args.schema))
     data = encoded_rows(args)
     if data.n_rows < 2:
-        raise DpvizError("There are too few rows to hold some out.", where=place(args.data), remedy="Give at least two rows.")
+        raise DpvizError("There are too few rows to hold some out.", where=path_text(args.data), remedy="Give at least two rows.")
     console.status(f"Drawing {spec.title}")
     found = certify(
         request,

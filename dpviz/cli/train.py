@@ -24,7 +24,7 @@ from dpviz.cli.options import (
 )
 from dpviz.cli.register import balance_pairs
 from dpviz.cli.rows import OpenRows, declared_schema, open_rows, table_of, warn_of_proposal, warn_of_read_values
-from dpviz.errors import DpvizError, ReadingWarning, UnansweredRows, UnknownName, place
+from dpviz.errors import DpvizError, ReadingWarning, UnansweredRows, UnknownName, path_text
 from dpviz.learners import FitRequest, get_learner
 from dpviz.learners.request import check_row_count, remarks
 from dpviz.release.files import require_new_file
@@ -119,7 +119,7 @@ def run_train(args: Namespace) -> int:
     with open_rows(args, declared_schema(args), spec) as given:
         if args.seed is None:
             if not (args.accept_rows or is_booked) and request.releases(given.rows.schema):
-                check_row_count(given.rows, accept="add --accept-rows", where=place(args.data))
+                check_row_count(given.rows, accept="add --accept-rows", where=path_text(args.data))
             _prove(given.rows)
         console.status(f"Training {spec.title}")
         if is_booked:
@@ -181,7 +181,7 @@ def _with_options(question: UnansweredRows, args: Namespace) -> UnansweredRows:
         " Nothing was spent. Keep this private.",
         "source": 'Add "source": "codebook of 2024, page 12" or the like to the schema file. Nothing was spent.',
     }[question.code]
-    return UnansweredRows(question.code, question.what, where=place(args.data), remedy=remedy, data_sets=names)
+    return UnansweredRows(question.code, question.what, where=path_text(args.data), remedy=remedy, data_sets=names)
 
 
 def _report(args: Namespace, given: OpenRows, request: FitRequest) -> None:

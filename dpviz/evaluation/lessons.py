@@ -53,7 +53,7 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Grown:
+class NodeOutcomes:
     """A node and its possible outcomes, likeliest first."""
 
     path: str  #: "" is the root; L and R are steps
@@ -71,7 +71,7 @@ class Grown:
         """The outcome that was drawn."""
         return next(option for option in self.options if option.drawn)
 
-    def without_draw(self) -> Grown:
+    def without_draw(self) -> NodeOutcomes:
         """The same distribution before the draw."""
         return replace(self, options=tuple(replace(option, drawn=False) for option in self.options))
 
@@ -81,11 +81,11 @@ class GrowingTree:
     """A tree after some steps."""
 
     tree: Tree  #: Nodes still to be grown are leaves of an extra class, `WAITING`
-    nodes: tuple[Grown, ...]  #: The nodes drawn so far, in order
+    nodes: tuple[NodeOutcomes, ...]  #: The nodes drawn so far, in order
     #: The nodes still to be drawn, with their distributions, next one first; empty when the tree is complete.
-    waiting: tuple[Grown, ...]
+    waiting: tuple[NodeOutcomes, ...]
 
-    def at(self, path: str) -> Grown:
+    def at(self, path: str) -> NodeOutcomes:
         """The node at `path`, drawn or waiting; for a leaf that came with its parent's choice, the parent."""
         found = {node.path: node for node in (*self.nodes, *self.waiting)}
         while path not in found:
@@ -117,7 +117,7 @@ def growing_tree(epsilon: float, seed: int, steps: int) -> GrowingTree:
     """The tree after `steps` of `N_STEPS` draws. The draw of a node depends on the seed and on its rows, not on `steps`."""
     data = lesson_rows()
     waiting: list[tuple[str, np.ndarray]] = [("", np.arange(data.n_rows))]
-    nodes: list[Grown] = []
+    nodes: list[NodeOutcomes] = []
     keys: dict[str, Any] = {}
     while waiting and len(nodes) < steps:
         path, rows = waiting.pop(0)
@@ -131,7 +131,7 @@ def growing_tree(epsilon: float, seed: int, steps: int) -> GrowingTree:
     return GrowingTree(tree, tuple(nodes), upcoming)
 
 
-def _grow(epsilon: float, seed: int, path: str, rows: np.ndarray) -> tuple[Grown, Any]:
+def _grow(epsilon: float, seed: int, path: str, rows: np.ndarray) -> tuple[NodeOutcomes, Any]:
     """The node at `path` with its distribution, and the key of what was drawn."""
     data = lesson_rows()
     planned = BoundLearner.of(DEFAULT, data.schema, epsilon=epsilon, depth=DEPTH, **LABELS_ONLY)
@@ -144,7 +144,7 @@ def _grow(epsilon: float, seed: int, path: str, rows: np.ndarray) -> tuple[Grown
     key = published_part(own.root.grid, decision)
     ranked = sorted(distribution.items(), key=lambda item: -item[1])
     options = tuple(Option(_words(data.schema, other), chance, other == key) for other, chance in ranked)
-    return Grown(path, tuple(rows.tolist()), options, planned.plan.shares[len(path)].epsilon), key
+    return NodeOutcomes(path, tuple(rows.tolist()), options, planned.plan.shares[len(path)].epsilon), key
 
 
 def _words(schema: Schema, key: Any) -> str:
@@ -319,12 +319,12 @@ class PoisonedStump:
         return published_bound(self.accuracy, rows, self.epsilon)
 
     @property
-    def protected(self) -> int:
+    def protected_rows(self) -> int:
         """The most rows with which the tight bound stays above the majority class; 0 where none do."""
         return most_rows(self.tight, self.majority, self.n_train)
 
     @property
-    def protected_as_published(self) -> int:
+    def published_protected_rows(self) -> int:
         """The same by the older bound."""
         return most_rows(self.published, self.majority, self.n_train)
 

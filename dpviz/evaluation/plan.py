@@ -78,19 +78,19 @@ class SearchAnswer:
     is_complete: bool = True  #: False after a stop, and while the search goes on
 
     @property
-    def reached(self) -> GridPoint | None:
+    def first_success(self) -> GridPoint | None:
         """The first point shown to succeed often enough, if any."""
         return next((point for point in self.points if point.verdict == "yes"), None)
 
     @property
-    def missed(self) -> GridPoint | None:
+    def last_failure(self) -> GridPoint | None:
         """The last point shown not to, if any."""
         return next((point for point in reversed(self.points) if point.verdict == "no"), None)
 
     @property
     def is_refuted(self) -> bool:
         """True when even the last place of the grid was shown not to be enough."""
-        return self.missed is not None and self.missed.place == self.grid[-1]
+        return self.last_failure is not None and self.last_failure.place == self.grid[-1]
 
 
 @dataclass
@@ -128,15 +128,15 @@ class Search:
 
         A first look everywhere, the two points between which it crosses, then two bisections.
         """
-        for places, total in self._wanted():
+        for places, total in self._next_draws():
             if is_stopped(self.stop):
                 yield self._answer(is_complete=False)
                 return
-            yield self._drawn(places, total)
+            yield self._draw(places, total)
         self._tell(1.0)
         yield self._answer(is_complete=True)
 
-    def _wanted(self) -> Iterator[tuple[Sequence[int], int]]:
+    def _next_draws(self) -> Iterator[tuple[Sequence[int], int]]:
         """Where to draw next, and up to how many draws: until each place has a verdict or all its draws."""
         yield range(len(self.grid)), self.stages[0]
         for places in self._places():
@@ -172,7 +172,7 @@ class Search:
         point = self.found[at]
         return point.verdict != "open" or point.n_draws >= self.stages[-1]
 
-    def _drawn(self, places: Sequence[int], total: int) -> SearchAnswer:
+    def _draw(self, places: Sequence[int], total: int) -> SearchAnswer:
         """Draws up to `total` at places with equally many so far."""
         before = {at: self.found[at].outcomes if at in self.found else np.empty(0) for at in places}
         n_before = len(before[places[0]])
@@ -356,7 +356,7 @@ class Consequence:
         bound = self.certificate.bounds[0]
         return float(np.quantile(getattr(bound, "draws", bound.accuracy), share))
 
-    def protected(self, above: float) -> int | None:
+    def protected_rows(self, above: float) -> int | None:
         """The most poisoned rows with which the mean accuracy provably stays above; None when even 0 is too many."""
         return self.certificate.protected_rows(above)
 

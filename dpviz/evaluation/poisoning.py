@@ -46,7 +46,7 @@ class Draws:
     n_asked: int  #: Draws asked for; more than were done after a stop
 
 
-def _why_unproved(found: Draws) -> str:
+def _lack_of_proof(found: Draws) -> str:
     """Why privacy proves nothing about poisoned rows of this learner; empty when it does."""
     result = found.first
     if result.claim.verdict == "violated":
@@ -255,7 +255,7 @@ class Certificate:
     @classmethod
     def of(cls, found: Draws, beta: float) -> Certificate:
         """The certificate of draws."""
-        first, reason = found.first, _why_unproved(found)
+        first, reason = found.first, _lack_of_proof(found)
         claim, is_sound = first.claim_of_person, first.claim.is_sound
         epsilon = claim.epsilon if claim.is_sound else found.composed
         delta = max(claim.delta, first.spent.delta)

@@ -50,13 +50,13 @@ class Resamples:
         A question comes back as one about the same feature: how near its threshold is, `between` says. A leaf comes back as one
         with the same label, or any number. Merged or not: a leaf comes back in leaves with one label.
         """
-        counts = Counter(path for path, _ in self._kept(tree))
+        counts = Counter(path for path, _ in self._common_nodes(tree))
         return {placed.path: counts[placed.path] for placed in tree.nodes()}
 
-    def between(self, tree: Tree) -> dict[str, tuple[float, float]]:
+    def threshold_range(self, tree: Tree) -> dict[str, tuple[float, float]]:
         """By path of every question about a number that comes back: the middle `MIDDLE` of the thresholds it comes back with."""
         thresholds_by_path: dict[str, list[float]] = {}
-        for path, node in self._kept(tree):
+        for path, node in self._common_nodes(tree):
             if isinstance(node, Branch) and isinstance(node.rule, ThresholdRule):
                 thresholds_by_path.setdefault(path, []).append(node.rule.threshold)
         return {path: _middle(thresholds) for path, thresholds in thresholds_by_path.items()}
@@ -70,18 +70,18 @@ class Resamples:
         thresholds = [rule.threshold for rule in rules if rule.feature == feature and isinstance(rule, ThresholdRule)]
         return feature, times, _middle(thresholds) if thresholds else None
 
-    def _kept(self, tree: Tree) -> Iterator[tuple[str, Node]]:
+    def _common_nodes(self, tree: Tree) -> Iterator[tuple[str, Node]]:
         """The path of what a tree and a draw both have, from the top down as far as it goes, and the draw's node there."""
         for model in self.models:
-            yield from _kept(tree.root, _root(model), "")
+            yield from _common_nodes(tree.root, _root(model), "")
 
 
-def _kept(node: Node, rerun: Node, path: str) -> Iterator[tuple[str, Node]]:
+def _common_nodes(node: Node, rerun: Node, path: str) -> Iterator[tuple[str, Node]]:
     if isinstance(node, Branch):
         if isinstance(rerun, Branch) and node.rule.feature == rerun.rule.feature:
             yield path, rerun
-            yield from _kept(node.left, rerun.left, path + "L")
-            yield from _kept(node.right, rerun.right, path + "R")
+            yield from _common_nodes(node.left, rerun.left, path + "L")
+            yield from _common_nodes(node.right, rerun.right, path + "R")
     elif isinstance(node, NumberLeaf) or {node.label} == set(_labels(rerun)):
         yield path, rerun
 

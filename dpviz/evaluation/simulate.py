@@ -146,7 +146,7 @@ def plant(schema: Schema, *, n_rows: int, strength: float, depth: int = 2, seed:
     n_classes = len(schema.classes)
     root = _random_subtree(schema, depth, 0, frozenset(), generator(seed))
     if isinstance(root, Leaf):
-        raise _undivided()
+        raise _indivisible_error()
     chances = strength * np.eye(n_classes) + (1 - strength) / n_classes
     return SyntheticTable(schema, Tree(schema, root), tuple(map(tuple, chances.tolist())), n_rows)
 
@@ -166,7 +166,7 @@ def synthetic_rows(schema: Schema, *, n_rows: int, seed: int) -> EncodedDataset:
     return EncodedDataset(replace(schema, n_public=n_rows, read_from_data=()), columns, values)
 
 
-def _undivided() -> SchemaError:
+def _indivisible_error() -> SchemaError:
     problem = "No feature can be divided: each has a single value."
     return SchemaError(problem, remedy="Declare a wider range or more categories for at least one feature.")
 
@@ -234,7 +234,7 @@ USUALLY, RARELY = 0.9, 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class ExpectedScores:
     """What trees reach at one strength of the signal, as shares of test rows: medians over draws of rows and noise."""
 
     strength: str  #: One of STRENGTHS
@@ -278,7 +278,7 @@ def _nested_questions(schema: Schema, share: float, rng: np.random.Generator) ->
         if (rule := _rule_for(schema, place, share**0.5, rng)) is not None
     ][:2]
     if not sides:
-        raise _undivided()
+        raise _indivisible_error()
     node: Node = Leaf(1)
     for _, rule in sides:
         node = Branch(rule, node, Leaf(0))
@@ -295,7 +295,7 @@ def expected_steps(
     draws: int = DRAWS,
     progress: Progress | None = None,
     stop: Stop | None = None,
-) -> Iterator[tuple[Expected, ...]]:
+) -> Iterator[tuple[ExpectedScores, ...]]:
     """One line per strength of the signal: after FIRST_DRAWS draws of each, and after all.
 
     Raises what `region` and the fit raise; Cancelled once stopped.
@@ -313,10 +313,10 @@ def expected_steps(
             yield tuple(_summary(name, always, lines) for name, lines in zip(STRENGTHS, outcomes_of_worlds, strict=True))
 
 
-def _summary(strength: str, always: float, lines: np.ndarray) -> Expected:
+def _summary(strength: str, always: float, lines: np.ndarray) -> ExpectedScores:
     """Accuracy is `always` and what trees gain over it on the rows that both are tested on."""
     best, gain, recall = np.median(lines, axis=0).tolist()
-    return Expected(strength, best, always, always + gain, recall, float(np.mean(lines[:, 1] > 0)), draws=len(lines))
+    return ExpectedScores(strength, best, always, always + gain, recall, float(np.mean(lines[:, 1] > 0)), draws=len(lines))
 
 
 def _outcome(world: SyntheticTable, request: FitRequest, rare: int, seed: int) -> tuple[float, float, float]:

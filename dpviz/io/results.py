@@ -13,7 +13,7 @@ from dpviz.accounting.guarantee import epsilon_of_row, guarantee, of_person
 from dpviz.accounting.ledger import Ledger, ledger_from
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.accounting.risk import Risk, check_risks
-from dpviz.errors import DpvizError, place
+from dpviz.errors import DpvizError, path_text
 from dpviz.io.text import read_document
 from dpviz.learners import get_learner, registry
 from dpviz.learners.catalogue import FORMER_PARAMETERS
@@ -23,7 +23,7 @@ from dpviz.results.result import FitResult, TestReport
 from dpviz.results.verdict import Unit, Verdict, verdict
 from dpviz.results.wording import signs_spelled
 from dpviz.table.schema import NumericTarget, Schema
-from dpviz.table.strict_json import given, parse_json, read, read_entry, wrong
+from dpviz.table.strict_json import parse_json, read, read_entry, require, wrong
 from dpviz.training.contract import LearnerSpec, plan_with_test
 from dpviz.training.estimate.number_report import DEGREE, NumberReport
 from dpviz.training.estimate.report import ClassReport, groups_of, names_of
@@ -45,7 +45,7 @@ def _test_result(document: Any, schema: Schema, where: str) -> TestReport:
     body = read(TestEntry, document[where], where)
     if isinstance(schema.target, NumericTarget):
         return _of_numbers(body, schema, where)
-    table = tuple(read_leaf(item, schema, f"{where}.table[{k}]") for k, item in enumerate(given(body.table, f"{where}.table")))
+    table = tuple(read_leaf(item, schema, f"{where}.table[{k}]") for k, item in enumerate(require(body.table, f"{where}.table")))
     if any(answer.counts is None for answer in table):
         raise wrong("Every answer of the model needs its counts.", f"{where}.table")
     groups = "" if isinstance(body.groups, UnsetType) else body.groups
@@ -60,7 +60,7 @@ def _test_result(document: Any, schema: Schema, where: str) -> TestReport:
 
 def _of_numbers(body: TestEntry, schema: Schema, where: str) -> NumberReport:
     names = ("table_epsilon", "centre", "width", "sums")
-    table_epsilon, centre, width, sums = (given(getattr(body, name), f"{where}.{name}") for name in names)
+    table_epsilon, centre, width, sums = (require(getattr(body, name), f"{where}.{name}") for name in names)
     if table_epsilon > body.epsilon:
         raise wrong("The table must cost at most epsilon.", where)
     if any(len(row) != len(sums) for row in sums):
@@ -227,7 +227,7 @@ def read_model_file(path: Path) -> str:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         raise DpvizError(
-            "The model file is not UTF-8 text.", where=place(path), remedy="Give a file written by `dpviz train`."
+            "The model file is not UTF-8 text.", where=path_text(path), remedy="Give a file written by `dpviz train`."
         ) from error
 
 

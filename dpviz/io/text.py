@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from dpviz.errors import DpvizError, ParameterError, TableError, named, place
+from dpviz.errors import DpvizError, ParameterError, TableError, file_name_text, path_text
 from dpviz.io.limits import require_bytes
 from dpviz.table.notes import Doubt
 
@@ -173,7 +173,7 @@ def read_bytes(source: Any, max_bytes: int) -> bytes:
             raw = source.read(max_bytes + 1) if hasattr(source, "read") else bytes(source)  # the caller's file stays open
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        what = f"{named(source) if is_path else repr(name_of(source, None))} cannot be read: {reason}."
+        what = f"{file_name_text(source) if is_path else repr(name_of(source, None))} cannot be read: {reason}."
         raise TableError("not-a-file", what, remedy="Check the path; it must name a table.") from None
     if isinstance(raw, str):
         raw = raw.encode("utf-8", "surrogatepass")
@@ -188,9 +188,9 @@ def read_document(path: str | Path, which: str, remedy: str, most: int = _MAX_DO
             raw = file.read(most + 1)
     except (OSError, ValueError) as error:
         what = f"{which} cannot be read: {getattr(error, 'strerror', None) or error}."
-        raise DpvizError(what, where=place(path), remedy=remedy) from None
+        raise DpvizError(what, where=path_text(path), remedy=remedy) from None
     if len(raw) > most:
-        raise DpvizError(f"{which} is larger than {most / 1e6:.4g} MB.", where=place(path), remedy=remedy)
+        raise DpvizError(f"{which} is larger than {most / 1e6:.4g} MB.", where=path_text(path), remedy=remedy)
     return raw
 
 

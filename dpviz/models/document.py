@@ -28,7 +28,17 @@ from dpviz.models.packed_forest import LEAF, PackedForest, PackedTrees
 from dpviz.models.tree import Branch, Constant, Forest, Leaf, MedianSplit, Node, NumberLeaf, Rule, SubsetRule, ThresholdRule, Tree
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.table.schema_json import schema_from_dict
-from dpviz.table.strict_json import FilledText, given, parse_json, plain, read, read_entry, read_kind, require_format, wrong
+from dpviz.table.strict_json import (
+    FilledText,
+    parse_json,
+    plain,
+    read,
+    read_entry,
+    read_kind,
+    require,
+    require_format,
+    wrong,
+)
 
 L = TypeVar("L")
 
@@ -337,7 +347,7 @@ def _read_node(item: NodeBody, schema: Schema, where: str, depth: int = 0) -> No
         return read_leaf(item, schema, where)
     rule = _read_rule(item, schema, where)
     left, right = (
-        _read_node(given(child, f"{where}.{side}"), schema, f"{where}.{side}", depth + 1)
+        _read_node(require(child, f"{where}.{side}"), schema, f"{where}.{side}", depth + 1)
         for side, child in (("left", item.left), ("right", item.right))
     )
     return Branch(rule, left, right, _read_median_split(item, schema, where))
@@ -345,7 +355,7 @@ def _read_node(item: NodeBody, schema: Schema, where: str, depth: int = 0) -> No
 
 def read_leaf(item: NodeBody, schema: Schema, where: str) -> Leaf:
     """What `write_leaf` wrote; `where` is its path. Raises DocumentError."""
-    label = _read_class(given(item.leaf, f"{where}.leaf"), schema, f"{where}.leaf")
+    label = _read_class(require(item.leaf, f"{where}.leaf"), schema, f"{where}.leaf")
     counts, shares = (_per_class(getattr(item, name), schema, f"{where}.{name}") for name in ("counts", "shares"))
     if shares is not None and not (min(shares) >= 0 and math.isclose(math.fsum(shares), 1, abs_tol=1e-9)):
         raise wrong("Shares must not be negative and must add up to 1.", f"{where}.shares")
@@ -367,13 +377,13 @@ def _read_class(name: str, schema: Schema, where: str = "leaf") -> int:
 
 
 def _read_rule(item: NodeBody, schema: Schema, where: str) -> Rule:
-    position = _index(given(item.feature, f"{where}.feature"), schema.feature_names, f"{where}.feature")
+    position = _index(require(item.feature, f"{where}.feature"), schema.feature_names, f"{where}.feature")
     feature = schema.features[position]
-    op = given(item.op, f"{where}.op")
+    op = require(item.op, f"{where}.op")
     if op == "<=" and isinstance(feature, NumericFeature):
-        return ThresholdRule(position, given(item.threshold, f"{where}.threshold"))
+        return ThresholdRule(position, require(item.threshold, f"{where}.threshold"))
     if op == "in" and isinstance(feature, CategoricalFeature):
-        values = given(item.values, f"{where}.values")
+        values = require(item.values, f"{where}.values")
         return SubsetRule(position, tuple(sorted(_index(value, feature.categories, f"{where}.values") for value in values)))
     raise wrong(f"{op!r:.60} does not fit the feature {feature.name!r:.60}.", f"{where}.op")
 
@@ -387,7 +397,7 @@ def _index(name: str, names: tuple[str, ...], where: str) -> int:
 def _read_number(item: NodeBody, schema: Schema, where: str) -> NumberLeaf:
     if not isinstance(schema.target, NumericTarget):
         raise wrong("This leaf must predict a class: the target is not a number.", where)
-    value = given(item.value, f"{where}.value")
+    value = require(item.value, f"{where}.value")
     if isinstance(item.interval, UnsetType):
         return NumberLeaf(value)
     low, high = item.interval
@@ -399,7 +409,7 @@ def _read_number(item: NodeBody, schema: Schema, where: str) -> NumberLeaf:
 def _read_median_split(item: NodeBody, schema: Schema, where: str) -> MedianSplit | None:
     if isinstance(item.median, UnsetType) or not isinstance(schema.target, NumericTarget):
         return None
-    side = given(item.low_half, f"{where}.low_half")
+    side = require(item.low_half, f"{where}.low_half")
     if side not in ("left", "right"):
         raise wrong("This must be 'left' or 'right'.", f"{where}.low_half")
     return MedianSplit(item.median, side == "left")

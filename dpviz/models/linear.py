@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from dpviz.models.base import ScoreMixin, class_probabilities, classes_of, n_scores, require_same_columns
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Feature, NumericFeature, Schema
-from dpviz.table.strict_json import FilledText, given, wrong
+from dpviz.table.strict_json import FilledText, require, wrong
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def linear_from(body: LinearBody, schema: Schema) -> LinearModel:
     if tuple(score.class_ for score in body.scores) != scored:
         raise wrong(f"One score per class is needed, in this order: {', '.join(map(repr, scored))[:160]}.", "scores")
     weights = (
-        tuple(given(score.weights.get(name, UNSET), f"scores[{k}].weights.{name}") for name in schema.feature_names)
+        tuple(require(score.weights.get(name, UNSET), f"scores[{k}].weights.{name}") for name in schema.feature_names)
         for k, score in enumerate(body.scores)
     )
     return LinearModel(schema, tuple(weights), tuple(score.offset for score in body.scores))

@@ -20,7 +20,7 @@ import numpy as np
 from dpviz.errors import ParameterError, RefusedRelease, SchemaError, not_row_wise
 from dpviz.learners.published.boosted import s_gbdt_published as s_gbdt
 from dpviz.learners.request import FitRequest, check_row_count, warn_of_disclosures
-from dpviz.privacy.source import ExactNoise, NoiseSource, Simulation, drawn_by
+from dpviz.privacy.source import ExactNoise, NoiseSource, Simulation, record_sampler
 from dpviz.progress import Progress, Stop, all_steps
 from dpviz.randomness import child_seeds
 from dpviz.results.result import FitResult
@@ -125,7 +125,7 @@ def train_federated(
         values.append(np.mean([leaves for _, leaves in released], axis=0))
         for owner, (cells, _) in zip(owners, released, strict=True):
             owner.learn(cells, values[-1])
-    grown = FitOutput(boosted_model(trees, loss, 0.0, values), drawn_by(sources[0], event))  # all sources are of one kind
+    grown = FitOutput(boosted_model(trees, loss, 0.0, values), record_sampler(sources[0], event))  # all sources are of one kind
     result = request.result(schema, plan, grown, sources[0], unit)
     who = "A person may be known to all of them."
     if not is_bounded:

@@ -13,7 +13,7 @@ import numpy as np
 from dpviz.accounting.events import PureDP, Step
 from dpviz.accounting.guarantee import round_up
 from dpviz.privacy.sensitivity import check_epsilon, check_scale
-from dpviz.privacy.source import NoiseSource, Released, drawn_by
+from dpviz.privacy.source import NoiseSource, Output, record_sampler
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,9 @@ class GeometricNoise:
         """Of the noise on one count: 2 a / (1 - a)^2."""
         return 2 * self.decay / math.expm1(-self.epsilon / self.l1) ** 2
 
-    def release(self, counts: np.ndarray, *, source: NoiseSource, part: str, level: int | None = None) -> Released[np.ndarray]:
+    def release(self, counts: np.ndarray, *, source: NoiseSource, part: str, level: int | None = None) -> Output[np.ndarray]:
         """Noisy `counts` (any shape, int64, private), not clipped."""
-        return Released(source.draw(self, counts), drawn_by(source, Step(PureDP(self.epsilon), part, level, self.title)))
+        return Output(source.draw(self, counts), record_sampler(source, Step(PureDP(self.epsilon), part, level, self.title)))
 
     def sample(self, counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Counts plus the difference of two geometric variables."""

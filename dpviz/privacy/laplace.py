@@ -13,7 +13,7 @@ import numpy as np
 from dpviz.accounting.events import PureDP, Step
 from dpviz.errors import no_exact_sampler
 from dpviz.privacy.sensitivity import check_epsilon, check_scale
-from dpviz.privacy.source import NoiseSource, Released, drawn_by
+from dpviz.privacy.source import NoiseSource, Output, record_sampler
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +36,9 @@ class LaplaceNoise:
         """b."""
         return self.l1 / self.epsilon
 
-    def release(self, values: np.ndarray, *, source: NoiseSource, part: str, level: int | None = None) -> Released[np.ndarray]:
+    def release(self, values: np.ndarray, *, source: NoiseSource, part: str, level: int | None = None) -> Output[np.ndarray]:
         """Noisy `values` (any shape, private), float64."""
-        return Released(source.draw(self, values), drawn_by(source, Step(PureDP(self.epsilon), part, level, self.title)))
+        return Output(source.draw(self, values), record_sampler(source, Step(PureDP(self.epsilon), part, level, self.title)))
 
     def sample(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Values plus noise."""

@@ -17,7 +17,7 @@ from dpviz.accounting.events import Event, Step
 from dpviz.errors import no_exact_sampler
 from dpviz.privacy.selection import ExponentialMechanism, PermuteAndFlip
 from dpviz.privacy.sensitivity import Sensitivity, check_epsilon
-from dpviz.privacy.source import NoiseSource, Released, drawn_by
+from dpviz.privacy.source import NoiseSource, Output, record_sampler
 from dpviz.privacy.uniform import combination, product_distribution
 from dpviz.randomness import secure_integers
 
@@ -76,9 +76,9 @@ class SmoothMajority:
     def __post_init__(self) -> None:
         check_epsilon("SmoothMajority", self.epsilon)
 
-    def release(self, counts: np.ndarray, *, source: NoiseSource, part: str, level: int | None = None) -> Released[int]:
+    def release(self, counts: np.ndarray, *, source: NoiseSource, part: str, level: int | None = None) -> Output[int]:
         """Choose a class by `counts` (shape (n_classes,), int64, private). Its cost is unbounded: the event is non-private."""
-        return Released(int(source.draw(self, counts)), self.event(part, level))
+        return Output(int(source.draw(self, counts)), self.event(part, level))
 
     def event(self, part: str, level: int | None) -> Step:
         """A step without a finite cost."""
@@ -116,10 +116,10 @@ class LabelLeaves:
 
     def release(
         self, counts: np.ndarray, *, source: NoiseSource, part: str = "leaf", level: int | None = None
-    ) -> Released[np.ndarray]:
+    ) -> Output[np.ndarray]:
         """Class codes of all leaves, uint8 of shape (n_leaves,), and the event of one tree's labels."""
         labels = combination(source.draw(self, counts), np.full(len(counts), counts.shape[1]))
-        return Released(labels.astype(np.uint8), drawn_by(source, self.rule.event(part, level)))
+        return Output(labels.astype(np.uint8), record_sampler(source, self.rule.event(part, level)))
 
     def sample(self, counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Labels; uniform where a leaf has no rows."""

@@ -24,7 +24,7 @@ import numpy as np
 from dpviz.accounting.events import PureDP, Step
 from dpviz.errors import ParameterError, no_exact_sampler
 from dpviz.privacy.sensitivity import check_epsilon
-from dpviz.privacy.source import NoiseSource, Released, drawn_by
+from dpviz.privacy.source import NoiseSource, Output, record_sampler
 from dpviz.table.validation import is_number
 
 #: Largest second derivative of ln(1 + exp(-z)).
@@ -68,9 +68,9 @@ class ObjectivePerturbation:
             return self.penalty
         return CURVATURE / math.expm1(self.epsilon / 2)
 
-    def release(self, rows: SignedRows, *, source: NoiseSource, part: str, level: int | None = None) -> Released[np.ndarray]:
+    def release(self, rows: SignedRows, *, source: NoiseSource, part: str, level: int | None = None) -> Output[np.ndarray]:
         """Weights, float64 of shape (n_weights,)."""
-        return Released(source.draw(self, rows), drawn_by(source, Step(PureDP(self.epsilon), part, level, self.title)))
+        return Output(source.draw(self, rows), record_sampler(source, Step(PureDP(self.epsilon), part, level, self.title)))
 
     def sample(self, rows: SignedRows, rng: np.random.Generator) -> np.ndarray:
         """Draw b, then minimise."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from dpviz.errors import DpvizError, ParameterError, no_exact_sampler
 from dpviz.privacy.sensitivity import Sensitivity, check_epsilon
-from dpviz.privacy.source import NoiseSource, Released, drawn_by
+from dpviz.privacy.source import NoiseSource, Output, record_sampler
 
 #: Intervals processed at once: memory stays near m numbers per distinct value.
 _CHUNK_SIZE = 1024
@@ -56,10 +56,10 @@ class JointQuantiles:
 
     def release(
         self, values: np.ndarray, *, source: NoiseSource, part: str = "quantile", level: int | None = None
-    ) -> Released[np.ndarray]:
+    ) -> Output[np.ndarray]:
         """Estimated quantiles of `values` (shape (n,), private), shape (m,), never decreasing."""
         event = self._sensitivity.event(self.epsilon, self.title, part, level, bounded_range=True)
-        return Released(source.draw(self, values), drawn_by(source, event))
+        return Output(source.draw(self, values), record_sampler(source, event))
 
     def sample(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """One draw: intervals by the dynamic programme, then a uniform point in each."""

@@ -17,7 +17,7 @@ import numpy as np
 from dpviz.accounting.events import Step
 from dpviz.errors import no_exact_sampler
 from dpviz.privacy.sensitivity import Sensitivity, check_epsilon
-from dpviz.privacy.source import NoiseSource, Released, drawn_by
+from dpviz.privacy.source import NoiseSource, Output, record_sampler
 
 #: Gauss-Legendre nodes; the integrand is a polynomial, so (candidates + 1) / 2 nodes would be exact.
 _MAX_NODES = 256
@@ -36,9 +36,9 @@ class _Selection:
     def __post_init__(self) -> None:
         check_epsilon(type(self).__name__, self.epsilon)
 
-    def release(self, utilities: np.ndarray, *, source: NoiseSource, part: str, level: int | None = None) -> Released[int]:
+    def release(self, utilities: np.ndarray, *, source: NoiseSource, part: str, level: int | None = None) -> Output[int]:
         """Choose an index of `utilities` (shape (n_candidates,), private)."""
-        return Released(int(source.draw(self, utilities)), drawn_by(source, self.event(part, level)))  # type: ignore[arg-type]
+        return Output(int(source.draw(self, utilities)), record_sampler(source, self.event(part, level)))  # type: ignore[arg-type]
 
     def event(self, part: str, level: int | None) -> Step:
         """The event of one choice."""

@@ -17,7 +17,7 @@ S = TypeVar("S", bound=Event)
 
 
 @dataclass(frozen=True, slots=True)
-class Released(Generic[T]):
+class Output(Generic[T]):
     """A value that came out of a mechanism, and what it cost."""
 
     value: T
@@ -88,7 +88,7 @@ class ExactNoise:
         return mechanism.sample_exactly(values)
 
 
-def drawn_by(source: NoiseSource, event: S) -> S:
+def record_sampler(source: NoiseSource, event: S) -> S:
     """The event of what `source` drew: whether by an exact sampler."""
     is_exact = getattr(source, "is_exact", False)  # a source of somebody else may not say
     return replace(event, exact=True) if is_exact and isinstance(event, Step) else event

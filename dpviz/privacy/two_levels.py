@@ -29,7 +29,7 @@ import numpy as np
 from dpviz.accounting.events import BoundedRange, Step
 from dpviz.privacy.exact_weights import ExactWeights, exact_weights, sample_index_exactly
 from dpviz.privacy.sensitivity import BoundedRangeSensitivity, check_epsilon
-from dpviz.privacy.source import NoiseSource, Released, drawn_by
+from dpviz.privacy.source import NoiseSource, Output, record_sampler
 
 #: Utilities of either side that are made at once.
 _CHUNK_SIZE = 1 << 17
@@ -95,11 +95,11 @@ class TwoLevelChoice:
     def __post_init__(self) -> None:
         check_epsilon(type(self).__name__, self.epsilon)
 
-    def release(self, utilities: TwoLevelUtilities, *, source: NoiseSource, part: str, level: int) -> Released[DepthTwoTree]:
+    def release(self, utilities: TwoLevelUtilities, *, source: NoiseSource, part: str, level: int) -> Output[DepthTwoTree]:
         """Choose a tree. `level` is that of its root."""
         number = int(source.draw(self, utilities))  # type: ignore[arg-type]
-        event = drawn_by(source, Step(BoundedRange(self.epsilon), part, level, self.title))
-        return Released(utilities.tree(number), event)
+        event = record_sampler(source, Step(BoundedRange(self.epsilon), part, level, self.title))
+        return Output(utilities.tree(number), event)
 
     def sample(self, utilities: TwoLevelUtilities, rng: np.random.Generator) -> int:
         """The number of a tree, by Gumbel noise: for every root, and for everything that may stand left or right below.

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpviz.accounting.events import Free, Step
 from dpviz.errors import UnsupportedError
-from dpviz.privacy.source import NoiseSource, Released
+from dpviz.privacy.source import NoiseSource, Output
 from dpviz.randomness import generator
 
 #: A distribution with more outcomes is not enumerated.
@@ -44,9 +44,9 @@ class UniformChoice:
 
     title: ClassVar[str] = "uniform choice"
 
-    def release(self, count: int, *, source: NoiseSource, part: str, level: int | None = None) -> Released[int]:
+    def release(self, count: int, *, source: NoiseSource, part: str, level: int | None = None) -> Output[int]:
         """A number in 0 .. count - 1, and an event that costs nothing."""
-        return Released(int(source.draw(self, count)), Step(Free(), part, level))
+        return Output(int(source.draw(self, count)), Step(Free(), part, level))
 
     def choose(self, counts: np.ndarray, *, source: NoiseSource) -> np.ndarray:
         """Independent numbers in 0 .. counts - 1, int64 of the shape of `counts`."""
@@ -71,11 +71,9 @@ class UniformPoint:
 
     title: ClassVar[str] = "uniform point"
 
-    def release(
-        self, between: tuple[float, float], *, source: NoiseSource, part: str, level: int | None = None
-    ) -> Released[float]:
+    def release(self, between: tuple[float, float], *, source: NoiseSource, part: str, level: int | None = None) -> Output[float]:
         """A number in `between` = (low, high), and an event that costs nothing."""
-        return Released(float(source.draw(self, between)), Step(Free(), part, level))
+        return Output(float(source.draw(self, between)), Step(Free(), part, level))
 
     def choose(self, low: np.ndarray, high: np.ndarray, *, source: NoiseSource) -> np.ndarray:
         """Independent numbers in [low, high], float64."""

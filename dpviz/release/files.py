@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from time import time
 
-from dpviz.errors import DpvizError, place
+from dpviz.errors import DpvizError, path_text
 from dpviz.files import left_behind, write_whole
 from dpviz.randomness import random_128_bits
 
@@ -64,16 +64,16 @@ def require_new_file(target: Path, *, make_folder: bool = False) -> None:
     try:
         if target.suffix.lower() != SUFFIX:
             remedy = f"Give a name that ends in {SUFFIX}."
-            raise DpvizError("A released file is a JSON document.", where=place(target), remedy=remedy)
+            raise DpvizError("A released file is a JSON document.", where=path_text(target), remedy=remedy)
         with suppress(FileNotFoundError):
             os.lstat(target)
             remedy = "A release never overwrites a file. Choose another name."
-            raise DpvizError("The file exists.", where=place(target), remedy=remedy)
+            raise DpvizError("The file exists.", where=path_text(target), remedy=remedy)
         if make_folder:
             target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not target.parent.is_dir():
             remedy = "Create the folder first, or choose another one."
-            raise DpvizError(f"There is no folder {place(target.parent)!r}.", where=place(target), remedy=remedy)
+            raise DpvizError(f"There is no folder {path_text(target.parent)!r}.", where=path_text(target), remedy=remedy)
         with TemporaryFile(dir=target.parent):
             pass
     except (OSError, ValueError) as error:
@@ -151,4 +151,4 @@ def _unwritable(path: Path, error: Exception, *, spent: bool = True) -> DpvizErr
     remedy = "Choose a new file in a folder you can write to. Nothing was spent."
     if spent:
         remedy = "What was started stays spent; make room at this path, and the file is put there when the register is used next."
-    return DpvizError(f"The released file cannot be written: {reason}.", where=place(path), remedy=remedy)
+    return DpvizError(f"The released file cannot be written: {reason}.", where=path_text(path), remedy=remedy)

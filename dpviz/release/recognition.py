@@ -34,13 +34,13 @@ class Table:
     columns: tuple[str, ...]  #: Names of its columns
 
     @property
-    def keyed(self) -> str:
+    def keyed_hash(self) -> str:
         """Its fingerprint under the register's key."""
-        return self.register.keyed(self.fingerprint)
+        return self.register.keyed_hash(self.fingerprint)
 
     def _digests(self, kind: str, name: str) -> dict[str, bool]:
         """Keyed digest of each of its sums -> whether the column is wide. Constant columns tell nothing."""
-        sums, keyed = self.sums, self.register.keyed
+        sums, keyed = self.sums, self.register.keyed_hash
         told = (one for one in sums.columns if not one.is_constant) if sums else ()
         return {keyed(f"{kind} {sums.n_rows} {one.text} {name}"): one.is_wide for one in told if sums}
 
@@ -48,7 +48,7 @@ class Table:
         """Keyed digests that together say: this table is none of the data set `name`."""
         if self.sums is not None and self.sums.is_known:
             return frozenset(self._digests("apart", name))
-        return frozenset((self.register.keyed(f"apart {self.keyed} {name}"),))
+        return frozenset((self.register.keyed_hash(f"apart {self.keyed_hash} {name}"),))
 
     def is_whole(self, name: str) -> bool:
         """Whether every column is one of a table of this data set with as many rows, and enough to be sure of it."""
@@ -64,7 +64,7 @@ class Table:
         return [known.name for known in self.register.data_sets() if self._may_be_of(known.name, self.sums, sure)]
 
     def _may_be_of(self, name: str, sums: TableSums, sure: bool) -> bool:
-        found, mine, keyed = self.register.digests(name), self._digests("sum", name), self.register.keyed
+        found, mine, keyed = self.register.digests(name), self._digests("sum", name), self.register.keyed_hash
         may_be = looks_same([is_wide for digest, is_wide in mine.items() if digest in found], len(mine))
         if not (may_be or sure):
             names = self.register.columns_of(name)
@@ -78,11 +78,11 @@ class Table:
         answers = self._answers(name)
         return may_be and not (answers and answers <= self.register.digests())
 
-    def kept(self, name: str, others: Iterable[str]) -> frozenset[str]:
+    def recognition_digests(self, name: str, others: Iterable[str]) -> frozenset[str]:
         """What is kept for it to be recognised by, and that it is none of the data sets `others`."""
         if self.sums is None:
             return frozenset()
-        kept = {self.register.keyed(f"rows {self.sums.n_rows} {name}"), *self._digests("sum", name)}
+        kept = {self.register.keyed_hash(f"rows {self.sums.n_rows} {name}"), *self._digests("sum", name)}
         if self.sums.is_known:
-            kept.add(self.register.keyed(f"summed {self.keyed} {name}"))
+            kept.add(self.register.keyed_hash(f"summed {self.keyed_hash} {name}"))
         return frozenset(kept.union(*map(self._answers, others)))

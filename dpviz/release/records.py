@@ -164,7 +164,7 @@ class Balance:
     def left(self) -> PrivacyLoss:
         """What may still be spent, rounded down."""
         epsilon, delta = _sums(record.loss for record in self.releases)
-        return PrivacyLoss(_rest(self.data_set.epsilon_cap, epsilon), _rest(self.data_set.delta_cap, delta))
+        return PrivacyLoss(_remainder(self.data_set.epsilon_cap, epsilon), _remainder(self.data_set.delta_cap, delta))
 
     def has_room_for(self, loss: PrivacyLoss) -> bool:
         """True when another release of this cost stays within the cap, counted exactly."""
@@ -200,7 +200,7 @@ def total(losses: Iterable[PrivacyLoss]) -> PrivacyLoss:
     return PrivacyLoss(round_up(epsilon), min(1.0, round_up(delta)))
 
 
-def _rest(cap: float, spent: Fraction) -> float:
+def _remainder(cap: float, spent: Fraction) -> float:
     """What is left of a cap, rounded down; what only rounding has left is nothing: 0.9 is a little more than three times 0.3."""
     rest = Fraction(cap) - spent
     return max(0.0, round_down(rest)) if rest > Fraction(cap) * _ROUNDING else 0.0

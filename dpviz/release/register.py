@@ -109,7 +109,7 @@ class Register:
         what, remedy = _REFUSALS[code]
         return RegisterError(what, where=place(self.path), remedy=remedy, code=code)
 
-    def keyed(self, text: str) -> str:
+    def keyed_hash(self, text: str) -> str:
         """HMAC-SHA256 under the register's key, hexadecimal (RFC 2104). Only inside `reading` or `writing`."""
         return hmac.digest(self._now.key, text.encode(), "sha256").hex()
 
@@ -150,7 +150,7 @@ class Register:
         if lessons_only():
             raise self.refusal("lessons")
         try:
-            with closing(self._begun(begin)) as connection:  # what is not committed is undone
+            with closing(self._begin(begin)) as connection:  # what is not committed is undone
                 self._now.connection = connection
                 yield connection
                 connection.execute("COMMIT")
@@ -161,7 +161,7 @@ class Register:
         finally:
             self._now.connection = None
 
-    def _begun(self, begin: str) -> sqlite3.Connection:
+    def _begin(self, begin: str) -> sqlite3.Connection:
         """A connection with an open transaction, which sees the file as it is from now on.
 
         Waits while others hold the file: SQLite itself does not when the log is created, cleared or recovered.
@@ -225,7 +225,7 @@ class Register:
         with self._disk_errors():
             self._now.key, _ = read_key(self.path)
         first = connection.execute("SELECT item, keyed FROM register").fetchone()
-        if first is None or self.keyed(first[0]) != first[1]:
+        if first is None or self.keyed_hash(first[0]) != first[1]:
             raise self.refusal("key")
 
     def _migrate(self, connection: sqlite3.Connection) -> None:
@@ -240,7 +240,7 @@ class Register:
                 self._now.key = read_key(self.path)[0] or (make_key(self.path) if version < 2 else b"")
                 kept_head = head.read_text(encoding="ascii").strip() if head.is_file() else ""
             try:
-                counter = convert(connection, version, self.keyed, kept_head)
+                counter = convert(connection, version, self.keyed_hash, kept_head)
             except (ValueError, LookupError, TypeError, StopIteration) as error:
                 raise self.refusal("damaged") from error
             self._require_key(connection)  # without it what was changed outside could not be told from what was booked
@@ -402,7 +402,7 @@ class Register:
 
     def data_set(self, name: str) -> DataSet:
         """The data set called `name`; raises UnknownName."""
-        return _named("data set", name, {known.name: known for known in self.data_sets()})
+        return _find("data set", name, {known.name: known for known in self.data_sets()})
 
     def data_sets(self) -> tuple[DataSet, ...]:
         """All data sets, by name."""
@@ -457,8 +457,8 @@ class Register:
                 named = ", ".join(map(repr, likely))
                 remedy = f"Release them under {likely[0]!r}, or pass disjoint_from=({named},) if nobody in them is in it."
                 raise UnansweredRows("recognised", what, where=name, remedy=remedy, data_sets=likely)
-            self._keep_digest(table.keyed, name, json.dumps(table.columns))
-        for digest in sorted(table.kept(name, others) - self.digests()):
+            self._keep_digest(table.keyed_hash, name, json.dumps(table.columns))
+        for digest in sorted(table.recognition_digests(name, others) - self.digests()):
             self._keep_digest(digest, name, MARK)
         return data_set
 
@@ -476,7 +476,7 @@ class Register:
         with self.reading():
             table = Table(self, fingerprint, sums, columns)
             where = "WHERE name = (SELECT data_set FROM fingerprint WHERE fingerprint = ?)"
-            for known in self._records(DataSet, f"SELECT * FROM data_set {where}", table.keyed):
+            for known in self._records(DataSet, f"SELECT * FROM data_set {where}", table.keyed_hash):
                 return known
             likely = table.likely(sure=True)
             if len(likely) != 1 or not table.is_whole(likely[0]):
@@ -574,7 +574,7 @@ class Register:
         texts = (json.dumps(settings, sort_keys=True), json.dumps(disclosures))
         content = (token, data_set, timestamp(), learner, texts[0], float(loss.epsilon), float(loss.delta), texts[1])
         booked = dict(zip(BOOKED, content, strict=True))
-        mark = mark_of(booked, self.keyed)
+        mark = mark_of(booked, self.keyed_hash)
         self._insert("release", **booked, file=file, seal=mark, digest=mark, state=str(State.STARTED))
 
     def changes_outside(self) -> Iterator[str]:
@@ -584,7 +584,7 @@ class Register:
             for row in connection.execute(f"SELECT {', '.join(names)} FROM release ORDER BY number"):
                 release = dict(zip(names, row, strict=True))
                 numbers.add(release["number"])
-                if mark_of(release, self.keyed) != release["digest"]:
+                if mark_of(release, self.keyed_hash) != release["digest"]:
                     yield f"Release number {release['number']:,} was changed outside dpviz."
             (last,) = connection.execute("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'release'").fetchone()
             for number in sorted(set(range(1, 1 + last)) - numbers):
@@ -656,7 +656,7 @@ class Register:
 
     def record(self, token: str) -> ReleaseRecord:
         """The release with this token; raises UnknownName."""
-        return _named("release", token, {record.token: record for record in self.releases()})
+        return _find("release", token, {record.token: record for record in self.releases()})
 
     def find(self, token: str) -> ReleaseRecord | None:
         """The release with this token, if it was started."""
@@ -672,7 +672,7 @@ class Register:
     def note_use(self, fingerprint: str, *, what: str, learner: str = "", settings: dict[str, Any], times: int = 1) -> None:
         """Record that private rows were used. The same use again raises its count."""
         with self.writing() as connection:
-            values = (self.keyed(fingerprint), what, learner, json.dumps(settings, sort_keys=True), times, timestamp())
+            values = (self.keyed_hash(fingerprint), what, learner, json.dumps(settings, sort_keys=True), times, timestamp())
             connection.execute(
                 "INSERT INTO exploration (fingerprint, what, learner, settings, times, at) VALUES (?, ?, ?, ?, ?, ?) "
                 "ON CONFLICT DO UPDATE SET times = times + excluded.times, at = excluded.at",
@@ -689,7 +689,7 @@ class Register:
             every = self._records(UncoveredUse, sql, _FIRST_SCHEMA)
             if fingerprint is None:
                 return every
-            own, known = self.keyed(fingerprint), self.data_set_of(fingerprint)
+            own, known = self.keyed_hash(fingerprint), self.data_set_of(fingerprint)
         return tuple(use for use in every if use.fingerprint == own or (known and use.data_set == known.name))
 
     def note_inspection(self, what: str, data: Rows) -> None:
@@ -706,7 +706,7 @@ class Register:
     def _first_schemas(self, data: Rows) -> frozenset[str]:
         sql = "SELECT settings FROM exploration WHERE fingerprint = ? AND what = ?"
         with self.reading() as connection:
-            uses = connection.execute(sql, (self.keyed(_inspection_key(data)), _FIRST_SCHEMA)).fetchall()
+            uses = connection.execute(sql, (self.keyed_hash(_inspection_key(data)), _FIRST_SCHEMA)).fetchall()
             return frozenset(str(read(dict, parse_json(settings)).get("schema")) for (settings,) in uses)
 
 
@@ -761,7 +761,7 @@ def _digest_of(schema: Schema) -> str:
     return sha256(replace(schema, source="").key.encode()).hexdigest()[:16]
 
 
-def _named(kind: str, name: str, known: dict[str, T]) -> T:
+def _find(kind: str, name: str, known: dict[str, T]) -> T:
     if not isinstance(name, str) or name not in known:
         raise UnknownName(kind, name, list(known))
     return known[name]

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from dpviz.errors import UnknownName
-from dpviz.installation import offered
+from dpviz.installation import offered_modules
 from dpviz.results.verdict import Unit
 
 #: Another name of a form.
@@ -43,7 +43,7 @@ class Form:
 
 @cache
 def _every_form() -> Mapping[str, Form]:
-    found = [form for module in offered("forms") for form in module.FORMS]
+    found = [form for module in offered_modules("forms") for form in module.FORMS]
     return MappingProxyType({form.name: form for form in sorted(found, key=lambda form: (form.order, form.name))})
 
 
@@ -68,7 +68,7 @@ def export(name: str, document: str, unit: Unit | None = None, key: str = "") ->
 
     Raises UnknownName; UnsupportedError where the form cannot hold it; DocumentError.
     """
-    form, writing = form_called(name), offered("forms")[0]
+    form, writing = form_called(name), offered_modules("forms")[0]
     return str(writing.export(form, writing.ExportInput(document, unit, key)))
 
 

@@ -16,7 +16,7 @@ from dpviz.accounting.guarantee import PrivacyLoss, guarantee, of_person
 from dpviz.accounting.ledger import Ledger, ledger_entries
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.accounting.risk import Risk, stated_risks
-from dpviz.errors import DpvizError, place
+from dpviz.errors import DpvizError, path_text
 from dpviz.models.base import Model
 from dpviz.models.new_rows import answers, probabilities
 from dpviz.results.document import Booking, Estimate, LearnerEntry, Noise, PerPerson, Statement, TestEntry, document_text
@@ -103,7 +103,9 @@ class FitResult:
                 file.write(self.to_json() + "\n")
         except (OSError, ValueError) as error:
             what = f"The result cannot be saved: {getattr(error, 'strerror', None) or error}."
-            raise DpvizError(what, where=place(path), remedy="Choose a new file, in a folder that may be written to.") from None
+            raise DpvizError(
+                what, where=path_text(path), remedy="Choose a new file, in a folder that may be written to."
+            ) from None
 
     def export(self, name: str) -> str:
         """The result in another form, one of `dpviz.export_names()`.

@@ -45,14 +45,14 @@ class Unit:
         return "one row" if self.is_row else self.name or "one person"
 
     @property
-    def described(self) -> str:
+    def text(self) -> str:
         """As in "one patient, up to 3 rows"."""
         return self.words if self.is_row else f"{self.words}, {'1 row' if self.rows == 1 else f'up to {self.rows:,} rows'}"
 
     @property
     def neighbours(self) -> str:
         """The neighbouring relation, as in "add/remove one patient, up to 3 rows"."""
-        return NEIGHBOURS if self.rows == 1 else f"add/remove {self.described}"
+        return NEIGHBOURS if self.rows == 1 else f"add/remove {self.text}"
 
     def loss_of(self, row: PrivacyLoss) -> PrivacyLoss:
         """What any mechanism costs one of them that costs `row` of one row: rows epsilon; see `for_unit`."""

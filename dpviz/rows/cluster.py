@@ -99,7 +99,7 @@ class ClusterRows(SourceRows):
     def _encode(self, encoding: Encoding) -> tuple[np.ndarray, int]:
         for times_left in reversed(range(_TIMES)):
             try:
-                return self._kept_of(encoding)
+                return self._rows_of(encoding)
             except TableError as error:
                 if error.code != LOST_ROWS:
                     raise
@@ -107,7 +107,7 @@ class ClusterRows(SourceRows):
                     raise TableError("failed", error.what, remedy=error.remedy) from None
         raise AssertionError
 
-    def _kept_of(self, encoding: Encoding) -> tuple[np.ndarray, int]:
+    def _rows_of(self, encoding: Encoding) -> tuple[np.ndarray, int]:
         self._give_up()
         with _source_errors():
             self._kept = self._source.map_batches(partial(encode_part, encoding), WHOSE if encoding.person else KEPT)

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from dpviz.errors import DpvizError, SchemaError, TableError, place, replace_errors
+from dpviz.errors import DpvizError, SchemaError, TableError, path_text, replace_errors
 from dpviz.io.options import ReadOptions
 from dpviz.io.tables.arrow import POINTS, flat_columns, table_of_batch
 from dpviz.progress import Progress
@@ -153,7 +153,7 @@ class DuckDB(Database):
         import duckdb
 
         if not os.path.isfile(path):
-            what = f"There is no DuckDB file {place(path)!r}."
+            what = f"There is no DuckDB file {path_text(path)!r}."
             remedy = "Give the path of a file; one that begins with / has four slashes: duckdb:////FOLDER/FILE?table=NAME."
             raise TableError("address", what, remedy=remedy)
         names = ("enable_external_access", "autoinstall_known_extensions", "python_enable_replacements")

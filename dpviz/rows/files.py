@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpviz.errors import TableError, named
+from dpviz.errors import TableError, file_name_text
 from dpviz.io.limits import MAX_BYTES
 from dpviz.io.options import ReadOptions, redact_errors
 from dpviz.io.tables.arrow import (
@@ -59,7 +59,7 @@ def batches_of(path: Path, asked: ReadOptions) -> Batches:
         raise
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is no path"
-        what = f"{named(path)} cannot be read: {reason}."
+        what = f"{file_name_text(path)} cannot be read: {reason}."
         raise TableError("not-a-file", what, remedy="Check the path; it must name a table.") from None
     for file, part in zip(files, parts, strict=True):
         if set(part.names) != set(parts[0].names):

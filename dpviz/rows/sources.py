@@ -16,7 +16,7 @@ from dpviz.errors import DpvizError, TableError
 from dpviz.io.limits import MAX_ROWS
 from dpviz.models.packed_forest import PackedTrees
 from dpviz.models.tree import Node
-from dpviz.progress import Progress, Stop, watched
+from dpviz.progress import Progress, Stop, watch
 from dpviz.rows.records import Encoding, add_level, by_bins, numbers_of, table_report
 from dpviz.table.candidates import CandidateGrid, key_of
 from dpviz.table.dataset import EncodedDataset, EncodingReport
@@ -190,7 +190,7 @@ class LocalRows(SourceRows):
     ) -> None:
         """Of what `batches` opens, given the columns that are read."""
         super().__init__(schema, person, rows_per_person)
-        self._telling, self._step, self.notes = watched(progress, stop), watched(None, stop), tuple[str, ...]()
+        self._telling, self._step, self.notes = watch(progress, stop), watch(None, stop), tuple[str, ...]()
         self._batches = batches(self._encoding.wanted)
         self.names, self._records = self._batches.names, np.empty(0, dtype=self._encoding.dtype)
         self._encoding = replace(self._encoding, is_binned=not self._batches.is_text)

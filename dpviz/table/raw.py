@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.errors import ParameterError, SchemaError, TableError, replace_errors, shown
-from dpviz.installation import offered, require_extra
+from dpviz.errors import ParameterError, SchemaError, TableError, replace_errors, value_text
+from dpviz.installation import offered_modules, require_extra
 from dpviz.table.cells import Marks, clean
 from dpviz.table.columns import Column, has_cells, is_flat
 from dpviz.table.notes import TOTAL, Note, column_notes, has_total
@@ -132,7 +132,7 @@ def _no_column(source: str, name: str, names: Sequence[str], notes: Sequence[str
         return SchemaError(
             what, field=field, remedy="Leave it out of the schema, or save what is in them as columns of their own."
         )
-    return SchemaError(f"{source} has no column {shown(name)} among its {len(names):,}.", field=field, remedy=remedy)
+    return SchemaError(f"{source} has no column {value_text(name)} among its {len(names):,}.", field=field, remedy=remedy)
 
 
 def _plain(name: str) -> str:
@@ -164,7 +164,7 @@ def table_of(rows: Any, names: Sequence[str] | None = None, *, by_record: bool =
 def load_for(rows: Any) -> None:
     """Import the readers of files, which register here and with `dpviz.learners.request`, if `rows` are a file."""
     if isinstance(rows, (str, Path, bytes, IOBase)):
-        offered("readers")
+        offered_modules("readers")
 
 
 @singledispatch

@@ -13,7 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, ClassVar
 
-from dpviz.errors import DpvizError, ParameterError, SchemaError, UnknownName, place, shown
+from dpviz.errors import DpvizError, ParameterError, SchemaError, UnknownName, path_text, value_text
 from dpviz.table.cells import Declared, clean
 from dpviz.table.raw import listed_names
 from dpviz.table.validation import is_flag, is_number, is_whole
@@ -104,7 +104,7 @@ class NumericFeature(WithProvenance):
         _settle_numbers(self, "low", "high", "missing_as")
         _settle_codes(self)
         if not is_flag(self.whole):
-            what = f"whole = {shown(self.whole)} says neither yes nor no."
+            what = f"whole = {value_text(self.whole)} says neither yes nor no."
             raise SchemaError(what, field=self.name, remedy="Give True or False.")
         object.__setattr__(self, "whole", bool(self.whole))
         _require_range(self.name, self.low, self.high)
@@ -254,18 +254,18 @@ class Schema:
         _require_names("schema", "column", (*self.feature_names, self.target.name))
         if (count := self.n_public) is not None:
             if not is_whole(count) or count < 1:
-                what = f"n_public = {shown(count)} is not a row count."
+                what = f"n_public = {value_text(count)} is not a row count."
                 raise SchemaError(what, field="n_public", remedy="Give a whole number above 0.")
             object.__setattr__(self, "n_public", int(count))
         if self.person is not None:
             require_no_column(self, self.person)
         if not is_whole(self.rows_per_person) or not 1 <= self.rows_per_person <= MAX_ROWS_PER_PERSON:
-            what = f"rows_per_person = {shown(self.rows_per_person)} is no number of rows."
+            what = f"rows_per_person = {value_text(self.rows_per_person)} is no number of rows."
             remedy = f"Give a whole number from 1 to {MAX_ROWS_PER_PERSON:,}."
             raise SchemaError(what, field="rows_per_person", remedy=remedy)
         object.__setattr__(self, "rows_per_person", int(self.rows_per_person))
         if self.decimal not in (None, ".", ","):
-            what = f"decimal = {shown(self.decimal)} is no decimal mark."
+            what = f"decimal = {value_text(self.decimal)} is no decimal mark."
             raise SchemaError(what, field="decimal", remedy="Give '.' or ',', or leave it out.")
         if not isinstance(self.source, str) or len(self.source) > MAX_SOURCE_LENGTH or not self.source.isprintable():
             what = f"This must be one printable line of at most {MAX_SOURCE_LENGTH} characters."
@@ -368,7 +368,7 @@ class Schema:
         except (OSError, ValueError) as error:
             what = f"The schema file cannot be written: {getattr(error, 'strerror', None) or error}."
             remedy = "Choose a folder that exists and may be written to."
-            raise DpvizError(what, where=place(path), remedy=remedy) from None
+            raise DpvizError(what, where=path_text(path), remedy=remedy) from None
 
     def read_fields(self) -> tuple[tuple[str, str], ...]:
         """(column, or "n_public" or "features", field) for every value that was read from the data."""
@@ -381,7 +381,7 @@ def require_schema(given: Any) -> None:
     """Raise ParameterError for what is no schema."""
     if not isinstance(given, Schema):
         allowed = "a Schema, such as from load_schema or propose_schema"
-        raise ParameterError("dpviz", "schema", place(given) if isinstance(given, str) else type(given).__name__, allowed)
+        raise ParameterError("dpviz", "schema", path_text(given) if isinstance(given, str) else type(given).__name__, allowed)
 
 
 def require_no_column(schema: Schema, person: Any) -> None:
@@ -405,7 +405,7 @@ def require_no_persons(schema: Schema) -> None:
 def _require_kind(field: str, given: Any, kinds: tuple[type, ...], example: str) -> None:
     if not isinstance(given, kinds):
         names = " or ".join(kind.__name__ for kind in kinds)
-        raise SchemaError(f"{shown(given)} is no {names}.", field=field, remedy=f"Give one, such as {example}.")
+        raise SchemaError(f"{value_text(given)} is no {names}.", field=field, remedy=f"Give one, such as {example}.")
 
 
 def _settle_numbers(column: NumericFeature | NumericTarget, *names: str) -> None:
@@ -415,7 +415,7 @@ def _settle_numbers(column: NumericFeature | NumericTarget, *names: str) -> None
         if value is None and name == "missing_as":
             continue
         if not is_number(value):
-            what = f"{name} = {shown(value)} is not a finite number."
+            what = f"{name} = {value_text(value)} is not a finite number."
             raise SchemaError(what, field=column.name, remedy=f"Give a number below 1e308 for {name}.")
         object.__setattr__(column, name, float(value) + 0.0)  # no negative zero: it equals 0 but prints otherwise
 
@@ -461,12 +461,12 @@ def _require_range(name: str, low: float, high: float) -> None:
 def _text_tuple(owner: str, field: str, given: Any) -> tuple[str, ...]:
     """A list of texts; a text alone would be one of letters."""
     if isinstance(given, str):
-        what = f"{field} = {shown(given)} is one text, not a list of them."
+        what = f"{field} = {value_text(given)} is one text, not a list of them."
         raise SchemaError(what, field=owner, remedy=f"Give a list, such as {field}=('no', 'yes').")
     try:
         return tuple(given)
     except TypeError:
-        what = f"{field} = {shown(given)} is no list."
+        what = f"{field} = {value_text(given)} is no list."
         raise SchemaError(what, field=owner, remedy=f"Give a list, such as {field}=('no', 'yes').") from None
 
 

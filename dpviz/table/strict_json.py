@@ -94,7 +94,7 @@ def read(kind: type[T], value: Any, path: str = "") -> T:
         raise DocumentError("It is nested too deep.", where=path, remedy="Use a file saved by dpviz.") from error
 
 
-def given(value: "T | msgspec.UnsetType", path: str) -> T:
+def require(value: "T | msgspec.UnsetType", path: str) -> T:
     """An entry that may be left out, where it may not."""
     if isinstance(value, msgspec.UnsetType):
         raise wrong("This entry is missing.", path)

@@ -67,7 +67,7 @@ class CountedRows(ABC):
     def n_rows(self) -> int:
         """Exact number of usable rows. Private."""
 
-    def assigned(self, assignment: RandomAssignment, source: NoiseSource) -> np.ndarray:
+    def assign(self, assignment: RandomAssignment, source: NoiseSource) -> np.ndarray:
         """The part of every row, uint8 of shape (n_rows,): drawn in secret, those of a person together. Private."""
         return assignment.assign(self.n_rows, persons=self.persons, source=source)
 

@@ -236,7 +236,7 @@ def grow_honestly(
     Source: this project; honest trees without privacy, Athey & Imbens 2016.
     """
     assignment = RandomAssignment(tuple(held_out.share for held_out in plan.held_out))
-    parts, shared = rows.assigned(assignment, source), rows.rows_per_person is not None
+    parts, shared = rows.assign(assignment, source), rows.rows_per_person is not None
     root, grown = recipe.grow(source, parts)
     source.enter(AFTER_GROWING)
     if isinstance(rows.schema.target, NumericTarget):

@@ -66,7 +66,7 @@ class Control:
             case _:
                 return is_number(value) and self.low <= float(value) <= self.high
 
-    def settled(self, value: Any) -> Any:
+    def normalize(self, value: Any) -> Any:
         """An accepted `value` in the one type in which it is kept: from NumPy's numbers, or 3.0 for a whole 3, for example."""
         if self._is_beside(value):
             return value
@@ -134,7 +134,7 @@ def _parse_values(params_type: type, owner: str, given: dict[str, Any]) -> dict[
             raise UnknownName(f"parameter of {owner!r}", name, known)
         if not known[name].accepts(value):
             raise ParameterError(owner, name, value, known[name].allowed)
-    return {name: known[name].settled(value) for name, value in given.items()}
+    return {name: known[name].normalize(value) for name, value in given.items()}
 
 
 @dataclass(frozen=True, slots=True)

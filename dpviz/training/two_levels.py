@@ -118,11 +118,11 @@ class _Trees:
 
         `both`: the first of these on the left; `left`: what goes left under every candidate, (n_classes, n_candidates).
         """
-        both, left = self._weighed(both, kind), self._weighed(left, kind)
+        both, left = self._weigh(both, kind), self._weigh(left, kind)
         yield both, left[:, roots]
-        yield left[:, None, :] - both, self._weighed(self._node.class_counts[:, None], kind) - left[:, roots]
+        yield left[:, None, :] - both, self._weigh(self._node.class_counts[:, None], kind) - left[:, roots]
 
-    def _weighed(self, counts: np.ndarray, kind: np.dtype) -> np.ndarray:
+    def _weigh(self, counts: np.ndarray, kind: np.dtype) -> np.ndarray:
         counts = counts.astype(kind, copy=False)
         return counts if self._units is None else counts * self._units.astype(kind).reshape(-1, *[1] * (counts.ndim - 1))
 

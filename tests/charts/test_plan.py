@@ -101,7 +101,7 @@ def test_limits_and_the_answer_are_those_that_were_found():
     for trace, found in zip(chart.figure.data, FOUND.points, strict=True):
         assert trace.y[0] + trace.error_y.array[0] == pytest.approx(100 * found.high)
         assert trace.y[0] - trace.error_y.arrayminus[0] == pytest.approx(100 * found.low)
-    assert uprights(chart) == [FOUND.reached.place]
+    assert uprights(chart) == [FOUND.first_success.place]
     assert not uprights(search_chart(replace(FOUND, points=FOUND.points[:1]), "epsilon", "", FAIR))
     assert "right guesses" not in str(search_chart(FOUND, "n_rows", "", OF_PERSON).rows())
     assert answer_headline(ROWS, "n_rows", OF_PERSON) == answer_headline(ROWS, "n_rows")
@@ -118,7 +118,7 @@ def test_the_words_of_three_panels_carry_the_numbers_of_one_epsilon_of_a_row_and
     accuracy, risk, poison = sentences(found)
     assert float(re.search(r"right on ([\d.]+)%", accuracy)[1]) == pytest.approx(100 * item.accuracy(0.5), abs=0.06)
     assert f"at most {number_text(100 * item.right_guesses())} to be right; without the tree, 50" in risk
-    assert f"{item.protected(found.majority):,} poisoned" in poison
+    assert f"{item.protected_rows(found.majority):,} poisoned" in poison
     assert sentences(consequences(draws=DRAWS - 0.2))[2].startswith("No protection is shown")  # no better than one class
     assert f"at most {number_text(100 * item.right_guesses(48_842))} to be right" in sentences(found, candidates=48_842)[1]
     of_three = consequences(rows=3)

@@ -72,9 +72,9 @@ def test_the_law_of_a_stump_is_what_fits_give_and_its_bound_protects_the_last_ro
         assert stump.tight(rows) == tight_bound(stump.distribution, rows, 0.1)
         assert stump.tight(rows) >= stump.published(rows) - 1e-12
     assert stump.published(3) == pytest.approx(stump.accuracy * math.exp(-0.3))
-    assert stump.protected > stump.protected_as_published >= 1
-    assert stump.tight(stump.protected) > stump.majority >= stump.tight(stump.protected + 1)
-    assert poisoned_stump(*clinic, 0.01).protected == 0
+    assert stump.protected_rows > stump.published_protected_rows >= 1
+    assert stump.tight(stump.protected_rows) > stump.majority >= stump.tight(stump.protected_rows + 1)
+    assert poisoned_stump(*clinic, 0.01).protected_rows == 0
     small, large = (poisoned_stump(*clinic, epsilon) for epsilon in (0.01, 1.0))
     assert np.array_equal(small.distribution[0], large.distribution[0])
     with pytest.raises(UnsupportedError, match="round to 0"):

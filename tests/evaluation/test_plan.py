@@ -89,8 +89,8 @@ def test_answers_hold_as_often_as_their_confidence_says():
             return 1 / (1 + math.exp((centre - x) / scale))
 
         answer = search(GRID, draws(probability, trial), target=1, confidence=0.8)
-        too_early = answer.reached is not None and probability(answer.reached.place) < 0.9
-        wrong += too_early or (answer.missed is not None and probability(answer.missed.place) >= 0.9)
+        too_early = answer.first_success is not None and probability(answer.first_success.place) < 0.9
+        wrong += too_early or (answer.last_failure is not None and probability(answer.last_failure.place) >= 0.9)
     assert wrong <= binom.ppf(0.999, trials, 0.2)
 
 
@@ -119,9 +119,9 @@ def test_a_careless_search_would_be_caught():
 )
 def test_the_first_place_that_succeeds_is_found_and_none_is_tried_in_vain(probability, reached, missed, most_tried):
     answer = search(GRID, draws(probability, 1), target=1)
-    assert (answer.reached and answer.reached.place) == reached
+    assert (answer.first_success and answer.first_success.place) == reached
     if missed is not ...:
-        assert (answer.missed and answer.missed.place) == missed
+        assert (answer.last_failure and answer.last_failure.place) == missed
     assert answer.is_refuted == (missed == GRID[-1])
     assert sum(point.n_draws > STAGES[0] for point in answer.points) <= most_tried
 
@@ -163,11 +163,11 @@ def test_every_place_is_looked_at_first_two_go_on_stage_by_stage_and_a_stop_give
 def test_answers_hold_on_fresh_simulations(along, goal):
     grid = {"epsilon": EPSILONS[5:], "n_rows": ROWS[:7], "max_depth": DEPTHS[4:]}[along]
     answer = last(plan_steps(WORLD, SETUP, along, goal, seed=1, grid=grid))
-    assert answer.reached is not None
-    fresh = check(WORLD, SETUP, along, answer.reached.place, goal, seed=2, draws=200)
+    assert answer.first_success is not None
+    fresh = check(WORLD, SETUP, along, answer.first_success.place, goal, seed=2, draws=200)
     assert fresh.successes >= binom.ppf(0.001, 200, goal.reliability)
-    if answer.missed is not None:
-        short = check(WORLD, SETUP, along, answer.missed.place, goal, seed=2, draws=200)
+    if answer.last_failure is not None:
+        short = check(WORLD, SETUP, along, answer.last_failure.place, goal, seed=2, draws=200)
         assert short.successes <= binom.ppf(0.999, 200, goal.reliability)
 
 
@@ -249,7 +249,7 @@ def test_each_epsilon_allows_the_guesses_of_two_attack_models_and_protects_the_f
     assert found.found[0].accuracy(0.05) <= found.found[0].accuracy(0.5)
     assert sum(item.certificate.beta for item in found.found) == pytest.approx(found.beta)
     assert found.at(0.12).epsilon == 0.1
-    middle, high = (item.protected(found.majority) for item in found.found[1:])
+    middle, high = (item.protected_rows(found.majority) for item in found.found[1:])
     assert middle > high
 
 
@@ -259,6 +259,6 @@ def test_what_is_not_private_proves_nothing_and_a_stop_keeps_what_is_done():
     assert found.reason
     assert not found.found[0].is_proved
     assert found.found[0].right_guesses() == 1
-    assert found.found[0].protected(0.5) is None
+    assert found.found[0].protected_rows(0.5) is None
     found = last(consequences_steps(WORLD, SETUP, seed=1, epsilons=(0.1, 1.0), draws=20, stop=lambda: True))
     assert len(found.found) == 1

@@ -48,9 +48,9 @@ CONSTANT = Constant(SCHEMA, 1)
 def test_what_comes_back_is_counted_by_feature_label_depth_and_row():
     for threshold in (8.0, 1.0):
         assert THREE.split_recurrence(tree(0, threshold))[""] == 2
-        assert THREE.between(tree(0, threshold)) == {"": (4.0, 8.0)}
-    assert THREE.between(tree(1, 3.0)) == {"": (8.0, 8.0)}
-    assert drawn(*(tree(0, float(value)) for value in range(1, 12))).between(tree(0, 5.0)) == {"": (2.0, 10.0)}
+        assert THREE.threshold_range(tree(0, threshold)) == {"": (4.0, 8.0)}
+    assert THREE.threshold_range(tree(1, 3.0)) == {"": (8.0, 8.0)}
+    assert drawn(*(tree(0, float(value)) for value in range(1, 12))).threshold_range(tree(0, 5.0)) == {"": (2.0, 10.0)}
     assert THREE.first_feature() == (0, 2, (4.0, 8.0))
     assert drawn(CONSTANT).first_feature() is None
     leaf = Tree(SCHEMA, Leaf(1))

@@ -11,7 +11,7 @@ from dpviz.evaluation.simulate import (
     FIRST_DRAWS,
     MIN_SIDE,
     STRENGTHS,
-    Expected,
+    ExpectedScores,
     ResampledRows,
     expected_steps,
     plant,
@@ -140,7 +140,7 @@ def test_what_cannot_be_simulated_is_refused():
     ],
 )
 def test_the_headline_never_calls_better_what_is_not_reliably_so(better, words):
-    found = [Expected(name, 0.8, 0.8, 0.85, 0.6, share, 10) for name, share in zip(STRENGTHS, better, strict=True)]
+    found = [ExpectedScores(name, 0.8, 0.8, 0.85, 0.6, share, 10) for name, share in zip(STRENGTHS, better, strict=True)]
     assert expected_headline(found, "home").startswith(words)
     assert "80%" in expected_headline(found, "home")
     assert is_worth_it(tuple(found)) == (better[1] == 1.0)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from dpviz.errors import ParameterError, UnknownName, shown
+from dpviz.errors import ParameterError, UnknownName, value_text
 from dpviz.training import params
 from dpviz.training.params import make_params
 
@@ -51,8 +51,8 @@ def test_a_value_is_kept_in_one_plain_type_or_answered_with_what_is_allowed(name
         with pytest.raises(ParameterError) as problem:
             make_params(Params, "coin", {name: value})
         assert f"The {name!r} parameter of coin must be {allowed}" in str(problem.value)
-        assert str(problem.value).endswith(f"Got {shown(value)}.")
-    assert shown((0, "Maria")) == "a tuple"  # which may be a row
+        assert str(problem.value).endswith(f"Got {value_text(value)}.")
+    assert value_text((0, "Maria")) == "a tuple"  # which may be a row
 
 
 def test_an_unknown_parameter_is_answered_with_the_nearest():

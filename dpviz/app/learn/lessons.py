@@ -334,7 +334,7 @@ def stump(epsilon: float) -> PoisonedStump:
 def _poisoning_question() -> Numbers:
     """How many rows are withstood."""
     asked = stump(0.1)
-    counts = {"few": asked.protected_as_published, "some": stump(0.03).protected, "right": asked.protected}
+    counts = {"few": asked.published_protected_rows, "some": stump(0.03).protected_rows, "right": asked.protected_rows}
     said = {name: f"{count:,}" for name, count in (counts | {"half": asked.n_train // 2, "rows": asked.n_train}).items()}
     return said | {"epsilon": number_text(0.1)}
 

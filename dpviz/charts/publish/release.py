@@ -100,7 +100,7 @@ def odds_rows(balance: Balance, this: PrivacyLoss | None, risk: Risk | None = No
     unit = balance.data_set.protects
     times = {name: times_text(right_guesses(loss, unit, of)) for name, (loss, of) in losses.items()}
     cells = {name: f"at most {number}" if number.isdigit() else number for name, number in times.items()}
-    return [{"what is promised": f"{capital(unit.described)}: right guesses of 100, in or out"} | cells]
+    return [{"what is promised": f"{capital(unit.text)}: right guesses of 100, in or out"} | cells]
 
 
 def moment(at: str) -> str:

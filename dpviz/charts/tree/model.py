@@ -96,7 +96,7 @@ def recurrence_sentence(resamples: Resamples, tree: Tree, path: str) -> str:
     times = f"in {resamples.split_recurrence(tree)[path]} of {resamples.n_done} reruns"
     if not isinstance(node, Branch):
         return f"This leaf comes back {times}."
-    feature, near = tree.schema.features[node.rule.feature], resamples.between(tree).get(path)
+    feature, near = tree.schema.features[node.rule.feature], resamples.threshold_range(tree).get(path)
     is_place = near is not None and not is_anywhere(feature, near)
     at = f", mostly at {between_in_words(tree.schema, node.rule, near)}" if near is not None and is_place else ""
     return f"{visible(feature.name)} comes back here, below the same features, {times}{at}."

@@ -410,12 +410,12 @@ def audit(
     guesses = test(always=delta > 0)
     if not delta:
         bound = guesses.bound(beta=beta, rows=task.rows)
-        found: dict[str, Any] = task.planned.judged(bound)
+        found: dict[str, Any] = task.planned.verdict_fields(bound)
     else:
         right = guesses.least_right(_OF_GAUSSIANS * beta)
         bound = gaussian_bound(right, delta, task.rows)
         any_noise = test(always=False).bound(beta=(1 - _OF_GAUSSIANS) * beta, delta=delta, rows=task.rows)
-        found = task.planned.judged(any_noise) | {"right": right, "any_noise": any_noise}
+        found = task.planned.verdict_fields(any_noise) | {"right": right, "any_noise": any_noise}
         if exceeds(right, risk):
             found["verdict"] = "ledger violated"
     return LowerBound(
@@ -557,7 +557,7 @@ class _Canary:
         """
         if self.observed == RATIO:
             limit = 0.0 if always else self.limit
-            return Guesses.counted(included, seen, -limit, limit)
+            return Guesses.count(included, seen, -limit, limit)
         if self.observed != SCORE:
             first = len(seen) // 4
             seen = _log_odds(included[:first], seen[:first], seen[first:])
@@ -620,7 +620,7 @@ class Guesses:
     n_right: int
 
     @classmethod
-    def counted(cls, included: np.ndarray, scores: np.ndarray, low: float, high: float) -> Guesses:
+    def count(cls, included: np.ndarray, scores: np.ndarray, low: float, high: float) -> Guesses:
         """Guess by these limits, which must not have been chosen on these draws."""
         return cls(low, high, included.size, *_counts(included, scores, low, high))
 
@@ -654,7 +654,7 @@ def guess(included: np.ndarray, scores: np.ndarray, *, beta: float, always: bool
     """
     half = len(included) // 2
     low, high = _limits(included[:half], scores[:half], beta, always)
-    return Guesses.counted(included[half:], scores[half:], low, high)
+    return Guesses.count(included[half:], scores[half:], low, high)
 
 
 def _limits(included: np.ndarray, scores: np.ndarray, beta: float, always: bool) -> tuple[float, float]:

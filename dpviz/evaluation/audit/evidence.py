@@ -239,7 +239,7 @@ class BoundLearner:
         """What its steps compose to, whatever the rows: a fit that stopped early costs less, and says nothing of others."""
         return guarantee(self.request.risk(self.schema).event)
 
-    def judged(self, bound: float) -> dict[str, Any]:
+    def verdict_fields(self, bound: float) -> dict[str, Any]:
         """The fields of `BoundVerdict` for a lower bound on its epsilon."""
         return {
             "learner": self.request.learner,
@@ -256,7 +256,7 @@ class BoundLearner:
         """The result with its verdict."""
         log_ratio = 0.0 if found.log_ratio < 0 else found.log_ratio  # where little is certified; not-a-number stays what it is
         return AuditResult(
-            **self.judged(log_ratio),
+            **self.verdict_fields(log_ratio),
             log_ratio=log_ratio,
             worst_pair=found.pair if found.log_ratio > 0 else None,
             output=found.output if found.log_ratio > 0 else {},

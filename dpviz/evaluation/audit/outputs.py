@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.errors import DpvizError, ParameterError, place
+from dpviz.errors import DpvizError, ParameterError, path_text
 from dpviz.evaluation.metrics import clopper_pearson
 from dpviz.randomness import generator
 from dpviz.results.wording import number_text
@@ -142,7 +142,7 @@ def _outputs(given: Outputs) -> Iterable[Any]:
             lines = Path(given).read_text(encoding="utf-8").splitlines()
         except (OSError, ValueError):
             raise DpvizError(
-                "The outputs cannot be read.", where=place(given), remedy="Give a text file, one output per line."
+                "The outputs cannot be read.", where=path_text(given), remedy="Give a text file, one output per line."
             ) from None
         return map(_parse_line, lines)
     if isinstance(given, (Mapping, bytes)) or hasattr(given, "columns") or not isinstance(given, Iterable):

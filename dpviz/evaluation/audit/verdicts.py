@@ -15,7 +15,7 @@ from typing import Any
 
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
-from dpviz.errors import Cancelled, DpvizError, place
+from dpviz.errors import Cancelled, DpvizError, path_text
 from dpviz.evaluation.audit.attack import LowerBound, audit
 from dpviz.evaluation.audit.evidence import AuditResult, typical, worst_of
 from dpviz.evaluation.audit.verify import COUNTEREXAMPLES, QUICK_UNIVERSES, UNIVERSES, Place, verify_each
@@ -97,7 +97,7 @@ class StoredRun:
         """The entry of a learner with its defaults; None where there is none."""
         return next((fact for fact in self.facts if (fact.learner, fact.params, fact.epsilon) == (learner, {}, epsilon)), None)
 
-    def updated(self, newer: StoredRun) -> StoredRun:
+    def update(self, newer: StoredRun) -> StoredRun:
         """The same run, with the entries of a newer one for the learners in that."""
         renewed = {fact.learner for fact in newer.facts}
         kept = [fact for fact in self.facts if fact.learner not in renewed]
@@ -139,7 +139,7 @@ def stored_run(path: Path | None = None) -> StoredRun:
     if not path.is_file():
         raise DpvizError(
             "There is no stored run of verification.",
-            where=place(path),
+            where=path_text(path),
             remedy=f"Make one: dpviz verify --all --out {path.name}",
         )
     return run_from_json(path.read_bytes())

@@ -16,7 +16,7 @@ from dpviz.errors import DpvizError, UnsupportedError
 from dpviz.evaluation.audit.evidence import PUBLIC_ROWS, AuditResult, BoundLearner, spec_of, worst_of
 from dpviz.evaluation.audit.exact import MAX_RUNS, Counts, NodeLaws, Universe
 from dpviz.evaluation.audit.held_out import leaf_partitions, separation_with_held_out
-from dpviz.progress import Progress, Stop, part_of, watched
+from dpviz.progress import Progress, Stop, part_of, watch
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.training.contract import LearnerSpec
@@ -205,7 +205,7 @@ def verify_each(
     results: list[AuditResult] = []
     refused: list[UnsupportedError] = []
     for number, place in enumerate(places):
-        tick = watched(part_of(progress, number, len(places)), stop)
+        tick = watch(part_of(progress, number, len(places)), stop)
         tick(0.0)
         try:
             results.append(_search(spec, epsilon, place, params, tick))

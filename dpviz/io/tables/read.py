@@ -16,7 +16,7 @@ from dpviz.io.limits import MAX_BYTES, MAX_COLUMNS, MAX_ROWS, require_bytes
 from dpviz.io.options import ReadOptions, redact_errors
 from dpviz.io.text import GZIP, Source, gunzip, name_of, read_bytes, refuse_other_endings
 from dpviz.io.worker import EXCEL, FORMATS, ZIP, Format, read_in_worker
-from dpviz.progress import Progress, Stop, watched
+from dpviz.progress import Progress, Stop, watch
 from dpviz.table.notes import warn_of
 from dpviz.table.raw import RawTable, in_this_form
 
@@ -89,7 +89,7 @@ def read_table(
         What reads this kind of file is not installed.
     """
     given = None if names is None else tuple(names)
-    about = (given, delimiter, encoding, sheet, rename_duplicates, watched(progress, stop))
+    about = (given, delimiter, encoding, sheet, rename_duplicates, watch(progress, stop))
     return read_with_options(source, ReadOptions(name_of(source, name), max_bytes, max_rows, max_columns, *about))
 
 

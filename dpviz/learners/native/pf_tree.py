@@ -28,7 +28,7 @@ from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, HeldOutPart, Share
 from dpviz.errors import ParameterError
 from dpviz.privacy.selection import PermuteAndFlip
-from dpviz.privacy.source import NoiseSource, Released
+from dpviz.privacy.source import NoiseSource, Output
 from dpviz.privacy.two_levels import DepthTwoTree, TwoLevelChoice
 from dpviz.table.candidates import CandidateGrid, multiscale_grid
 from dpviz.table.schema import ClassTarget, NumericTarget, Schema
@@ -347,7 +347,7 @@ class _NodeChoices:
             events += [label.event for label in labels]
         return Split(*root, Sequential((chosen.event, Parallel(tuple(events)))), (splits[0], splits[1]))
 
-    def _two_levels(self, node: CountedNode, score: TreeScore, epsilon: float, part: str) -> Released[DepthTwoTree]:
+    def _two_levels(self, node: CountedNode, score: TreeScore, epsilon: float, part: str) -> Output[DepthTwoTree]:
         choice = TwoLevelChoice(epsilon, score.width)
         return choice.release(score.utilities(node), source=self.source, part=part, level=node.level)
 
@@ -388,7 +388,7 @@ class _NodeChoices:
         """Weighed class counts of the left child under every candidate, and of the node."""
         return self.weighing.counts(node.left_counts), self.weighing.counts(node.class_counts)
 
-    def _by_count(self, utilities: np.ndarray, epsilon: float, node: CountedNode) -> Released[int]:
+    def _by_count(self, utilities: np.ndarray, epsilon: float, node: CountedNode) -> Output[int]:
         flip = PermuteAndFlip(epsilon, self.weighing.count)
         return flip.release(utilities, source=self.source, part="node and leaf", level=node.level)
 

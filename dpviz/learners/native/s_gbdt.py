@@ -21,7 +21,7 @@ from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.models.base import n_scores
 from dpviz.models.boxes import split_features
-from dpviz.privacy.source import NoiseSource, drawn_by
+from dpviz.privacy.source import NoiseSource, record_sampler
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
 from dpviz.training.boosting.histograms import numbers_of, release_histograms
@@ -163,7 +163,7 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSou
     else:
         trees = draw_boosting_trees(schema, shape, params.rounds, plan.depth, multiscale=params.multiscale, source=source)
     rounds = Rounds(data, trees, loss, initial, recipe(priced, loss, params, schema.n_public), source)
-    return FitOutput(rounds.run_all(), sequence(*before, drawn_by(source, step)))
+    return FitOutput(rounds.run_all(), sequence(*before, record_sampler(source, step)))
 
 
 def recipe(cost: GaussianRounds, loss: Loss, params: Params, n_public: int | None) -> Recipe:

@@ -48,7 +48,7 @@ class Loss(ABC):
     def gradients(self, scores: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(downhill, weight) of every row: shapes (n_rows, n_scores) and (n_rows,). Private."""
 
-    def centred(self, target: np.ndarray) -> np.ndarray:
+    def centre(self, target: np.ndarray) -> np.ndarray:
         """Values whose mean gives the initial score, shape (n_rows,). Private."""
         return np.zeros(len(target))
 
@@ -69,9 +69,9 @@ class SquaredLoss(Loss):
 
     def gradients(self, scores: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Residuals; every row weighs 1."""
-        return self.centred(target)[:, None] - scores, np.ones(len(target))
+        return self.centre(target)[:, None] - scores, np.ones(len(target))
 
-    def centred(self, target: np.ndarray) -> np.ndarray:
+    def centre(self, target: np.ndarray) -> np.ndarray:
         """Place in the declared range, from -1 to 1."""
         return np.clip((target - self.low) / (self.high - self.low) * 2 - 1, -1.0, 1.0)
 
@@ -96,7 +96,7 @@ class LogisticLoss(Loss):
         chance = 1 / (1 + np.exp(np.minimum(-scores[:, 0], 500)))
         return (target - chance)[:, None], 4 * chance * (1 - chance) if self.newton else np.ones(len(target))
 
-    def centred(self, target: np.ndarray) -> np.ndarray:
+    def centre(self, target: np.ndarray) -> np.ndarray:
         """1/2 for the second class, -1/2 for the first."""
         return target - 0.5
 
@@ -137,7 +137,7 @@ def initial_score(
     """
     if not epsilon:
         return loss.initial(0.0), ()
-    steps = np.array([contributions(loss.centred(target), loss.widest).sum()]).astype(np.int64)
+    steps = np.array([contributions(loss.centre(target), loss.widest).sum()]).astype(np.int64)
     noise = GeometricNoise(epsilon, l1=loss.widest * 2.0**CONTRIBUTION_BITS)
     noisy = noise.release(steps, source=source, part="initial score")
     return loss.initial(float(noisy.value[0]) / 2.0**CONTRIBUTION_BITS / n_public), (noisy.event,)

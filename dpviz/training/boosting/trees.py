@@ -313,13 +313,13 @@ class FollowingTrees:
         """Draw the next tree."""
         self.asked = self.first[tree : tree + 1]
         for share in UniformShares().choose(len(self.cells) - len(self.asked), source=self.source).tolist():
-            self.asked.append(self._drawn(share))
+            self.asked.append(self._draw_feature(share))
         parts = self.drawing.parts(self.asked, self.cells, grouped=self.grouped)
         self.shape = tuple(part.n_cells for part in parts)
         self.trees.append(parts)
         self.n_cells.append(math.prod(self.shape))
 
-    def _drawn(self, share: float) -> int:
+    def _draw_feature(self, share: float) -> int:
         """A feature that is not yet asked for: the one at this share of all chances."""
         free = [feature for feature in self.features if feature not in self.asked]
         worth = [self.worth[feature] for feature in free]

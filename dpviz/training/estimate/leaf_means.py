@@ -30,7 +30,7 @@ from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.schema import NumericTarget
 from dpviz.training.counted_rows import CountedRows
-from dpviz.training.estimate.report import LeafSums, Z, fieller, summed, widen
+from dpviz.training.estimate.report import LeafSums, Z, fieller, sum_leaves, widen
 from dpviz.training.estimate.window import Window, bernstein_units, released_window, rows_outside_range
 
 LEAF_SUMS = "leaf sums"
@@ -66,7 +66,7 @@ def estimate_leaf_means(
     noise = GeometricNoise(for_sums, l1=UNITS)
     sums = noise.release(exact, source=source, part=held_out.part)
     k = rows.rows_per_person or 1
-    valued = LeafMeanEstimator(window.value, target, noise.variance / UNITS**2, k).valued(root, sums.value / UNITS)
+    valued = LeafMeanEstimator(window.value, target, noise.variance / UNITS**2, k).estimate(root, sums.value / UNITS)
     return Tree(rows.schema, valued), Sequential((window.event, sums.event)), window.value
 
 
@@ -97,10 +97,10 @@ class LeafMeanEstimator:
     noise: float
     k: int = 1
 
-    def valued(self, root: Node, sums: np.ndarray) -> Node:
+    def estimate(self, root: Node, sums: np.ndarray) -> Node:
         """The tree with values and intervals."""
-        whole = summed(root, iter(sums))
-        return self._valued(whole, 0.0, self._variance(whole))
+        whole = sum_leaves(root, iter(sums))
+        return self._estimate_leaf(whole, 0.0, self._variance(whole))
 
     def _variance(self, root: LeafSums) -> float:
         """Of the places at the root; less one standard deviation of the noise, so that it rather shrinks too much."""
@@ -110,7 +110,7 @@ class LeafMeanEstimator:
         found = (squares - unsure) / rows - (total / rows) ** 2
         return min(max(found, MIN_VARIANCE), 1.0)
 
-    def _valued(self, given: LeafSums, expected: float, variance: float) -> Node:
+    def _estimate_leaf(self, given: LeafSums, expected: float, variance: float) -> Node:
         noise, (held, total, _) = self.noise * given.n_leaves, _moments(given.sums)
         rows = max(held, math.sqrt(3 * noise), 1.0)
         more = (2 * noise + rows * variance) / (rows * ANY**2 * variance)
@@ -121,7 +121,8 @@ class LeafMeanEstimator:
         assert node.median_split is not None
         meant = MEANT * math.sqrt(variance) * (-1 if node.median_split.low_left else 1)
         left, right = (
-            self._valued(child, value + side, variance) for child, side in zip(given.children, (meant, -meant), strict=True)
+            self._estimate_leaf(child, value + side, variance)
+            for child, side in zip(given.children, (meant, -meant), strict=True)
         )
         return Branch(node.rule, left, right, node.median_split)
 
@@ -133,11 +134,11 @@ class LeafMeanEstimator:
         low, high = (self._number(place) for place in (found.low, found.high))
         value = min(max(self._number(value), low), high)
         window, target = self.window, self.target
-        high = self._number(self._at_most(sums, (target.high - window.centre) / window.width))
-        low = self._number(-self._at_most(sums[::-1], (window.centre - target.low) / window.width))
+        high = self._number(self._upper_end(sums, (target.high - window.centre) / window.width))
+        low = self._number(-self._upper_end(sums[::-1], (window.centre - target.low) / window.width))
         return NumberLeaf(value, (min(low, value), max(high, value)))
 
-    def _at_most(self, sums: np.ndarray, furthest: float) -> float:
+    def _upper_end(self, sums: np.ndarray, furthest: float) -> float:
         """The upper end of the mean place, where numbers may lie as far as `furthest` above the centre, in widths.
 
         place + c parabola is at least the true place everywhere, with c = furthest - 1 and the parabola 1 at the end and not

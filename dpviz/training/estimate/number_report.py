@@ -117,7 +117,7 @@ class NumberReport(TestReport):
         # the mean of these rows is not that of all: squared distances from it are larger than the variance
         off = self._ratio(((1,), _PLACE), ((1,), (1,)), ())
         least = (around[0] - max(min(off.high, 1.0) - mean, mean - max(off.low, -1.0)) ** 2, *around[1:])
-        highest = min(self._ratio(((0, 0, 1), (1,)), ((1,), least), more).high for more in self._beyond(2))
+        highest = min(self._ratio(((0, 0, 1), (1,)), ((1,), least), more).high for more in self._tail_bounds(2))
         further, near = self._furthest_number + abs(mean), 1 - abs(mean)
         lowest = max(
             self._ratio(((0, 0, 1), (1,)), ((1,), around), (), below=(further**2 - near**2, _at_ends(inside))).low
@@ -130,7 +130,7 @@ class NumberReport(TestReport):
         """The mean of a power of the error, then its root; in the target's units."""
         one = ((1,), (1,))
         found = self._ratio((of_errors, (1,)), one, ())
-        high = min(self._ratio((of_errors, (1,)), one, more).high for more in self._beyond(power))
+        high = min(self._ratio((of_errors, (1,)), one, more).high for more in self._tail_bounds(power))
         ends = (min(max(found.value, 0.0), 1.0), min(max(found.low, 0.0), 1.0), min(high, self._largest_error**power))
         return Estimate(*(self.window.width * max(end, 0.0) ** (1 / power) for end in ends))
 
@@ -160,7 +160,7 @@ class NumberReport(TestReport):
         """Whether the model's answers lie within the window: it was released with them, and costs the test nothing."""
         return self.table_epsilon == self.epsilon
 
-    def _beyond(self, power: int) -> list[tuple[tuple[float, _Polynomials], ...]]:
+    def _tail_bounds(self, power: int) -> list[tuple[tuple[float, _Polynomials], ...]]:
         """Ways to bound by how much errors beyond the width count too little: terms (at most so much, for at most such rows).
 
         An answer and a number within the window are at most two widths apart; only numbers beyond it can be further off.
@@ -179,7 +179,7 @@ class NumberReport(TestReport):
         """The sum over rows of two polynomials, multiplied."""
         return float((self._sums * _weights(of_errors, of_places)).sum())
 
-    def _at_most(self, of_errors: _Polynomial, of_places: _Polynomial) -> float:
+    def _upper_bound(self, of_errors: _Polynomial, of_places: _Polynomial) -> float:
         """A sum of squares, and one standard deviation of its noise: where noise hides a variance it is rather too large."""
         noise = math.sqrt(self.noise_variance * float(np.square(_weights(of_errors, of_places)).sum()))
         return max(self._total(of_errors, of_places), 0.0) + noise
@@ -200,7 +200,7 @@ class NumberReport(TestReport):
 
         `more`: what is added to the top, `below` to the bottom, as (factor, polynomials between 0 and 1).
         """
-        squares = [self._at_most(*_product(one, one)) for one in (top, bottom)]
+        squares = [self._upper_bound(*_product(one, one)) for one in (top, bottom)]
         mixed = self._total(*_product(top, bottom))
         spread = self.rows_per_person * np.array([squares[0] + 1.0, -2 * mixed, squares[1]])
         one, other = _weights(*top), _weights(*bottom)

@@ -433,7 +433,7 @@ def estimate_leaf_probabilities(root: Node, counts: np.ndarray, noise_variance: 
     et al. 2010 leave them as they are.
     """
     n_classes = counts.shape[1]
-    return _with_shares(summed(root, iter(counts)), [1 / n_classes] * n_classes, noise_variance)
+    return _with_shares(sum_leaves(root, iter(counts)), [1 / n_classes] * n_classes, noise_variance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -446,11 +446,11 @@ class LeafSums:
     children: tuple[LeafSums, ...] = ()
 
 
-def summed(node: Node, of_leaves: Iterator[np.ndarray]) -> LeafSums:
+def sum_leaves(node: Node, of_leaves: Iterator[np.ndarray]) -> LeafSums:
     """The tree with sums at every node, given what was released of its leaves from left to right."""
     if not isinstance(node, Branch):
         return LeafSums(node, next(of_leaves))
-    left, right = summed(node.left, of_leaves), summed(node.right, of_leaves)
+    left, right = sum_leaves(node.left, of_leaves), sum_leaves(node.right, of_leaves)
     return LeafSums(node, left.sums + right.sums, left.n_leaves + right.n_leaves, (left, right))
 
 
@@ -505,12 +505,12 @@ def names_of(schema: Schema, groups: str) -> tuple[str, ...]:
     return schema.features[_place(schema, groups)].categories if groups else ("",)  # type: ignore[union-attr]
 
 
-def divided(root: Node, schema: Schema, groups: str) -> Node:
+def divide_by_groups(root: Node, schema: Schema, groups: str) -> Node:
     """The tree whose every leaf asks for the category, in their order; the same without groups."""
     if not groups:
         return root
     if isinstance(root, Branch):
-        return Branch(root.rule, divided(root.left, schema, groups), divided(root.right, schema, groups))
+        return Branch(root.rule, divide_by_groups(root.left, schema, groups), divide_by_groups(root.right, schema, groups))
     return child_per_category(_place(schema, groups), [root] * len(names_of(schema, groups)))
 
 

@@ -28,7 +28,7 @@ import numpy as np
 
 from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import Sensitivity
-from dpviz.privacy.source import NoiseSource, Released
+from dpviz.privacy.source import NoiseSource, Output
 from dpviz.table.candidates import QUARTERS, multiscale_fractions
 from dpviz.table.schema import NumericTarget, Schema
 
@@ -85,11 +85,11 @@ def width_utilities(beyond: np.ndarray, epsilon: float) -> np.ndarray:
 
 def released_window(
     beyond: np.ndarray, target: NumericTarget, centre: float, epsilon: float, *, source: NoiseSource, part: str
-) -> Released[Window]:
+) -> Output[Window]:
     """A width around a released centre, by the sums of `rows_outside_range` over rows (private)."""
     utilities = width_utilities(beyond, epsilon)
     chosen = PermuteAndFlip(epsilon, WIDTH).release(utilities, source=source, part=part)
-    return Released(Window.around(centre, float(widths(target)[chosen.value]), target), chosen.event)
+    return Output(Window.around(centre, float(widths(target)[chosen.value]), target), chosen.event)
 
 
 def target_cuts(schema: Schema) -> np.ndarray:

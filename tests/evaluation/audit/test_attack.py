@@ -111,7 +111,7 @@ def test_the_bound_of_gaussian_noise_is_above_the_truth_in_one_of_twenty_and_no_
     """From limits that were chosen on other draws, too; in 400 repetitions. So many equal rows move it so many times as far."""
     delta, above = 1e-6, []
     for seed in range(400):
-        guesses = Guesses.counted(*gaussian_guesses(rows * mu, draws, seed), 0.0, 0.0)
+        guesses = Guesses.count(*gaussian_guesses(rows * mu, draws, seed), 0.0, 0.0)
         above.append(gaussian_bound(guesses.least_right(0.05), delta, rows) > gaussian_epsilon(delta, mu))
     assert (0.01 if draws > 100 else 0) <= np.mean(above) <= 0.05
     chosen = [guess(*gaussian_guesses(rows * mu, draws, seed), beta=0.05, always=True) for seed in range(400)]
@@ -139,7 +139,7 @@ def test_a_perfect_attack_shows_what_exact_noise_and_randomised_response_do_as_o
     perfect = perfect_bound(draws, loss, right, beta=0.05, delta=delta)
     assert perfect_bound(draws, loss, 0.9, beta=0.05, delta=delta) == pytest.approx(perfect, rel=1e-2)
     assert perfect_bound(draws, 9 * loss, right, beta=0.05, delta=delta) == pytest.approx(perfect, rel=1e-2)
-    tried = [Guesses.counted(*gaussian_guesses(mu, draws, seed), 0.0, 0.0).least_right(0.045) for seed in range(40)]
+    tried = [Guesses.count(*gaussian_guesses(mu, draws, seed), 0.0, 0.0).least_right(0.045) for seed in range(40)]
     assert np.median([gaussian_bound(one, delta) for one in tried]) == pytest.approx(perfect, rel=0.15)
     response = [guess(*answers(1.0, 2 * draws, seed), beta=0.05).bound(beta=0.05) for seed in range(20)]
     assert perfect_bound(draws, 1.0, 0.7, beta=0.05) == pytest.approx(np.median(response), abs=0.03)

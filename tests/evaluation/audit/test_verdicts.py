@@ -38,7 +38,7 @@ def test_a_run_survives_its_file_newer_entries_replace_older_and_a_broken_ledger
     assert run_of(HOLDS, BUG).has_broken_ledger
     assert StoredRun((facts(HOLDS, replace(BOUND, verdict="ledger violated")),)).has_broken_ledger
     newer = StoredRun((replace(facts(UNPROVEN), date="2031-05-06"),))
-    merged = run.updated(newer)
+    merged = run.update(newer)
     assert [entry.learner for entry in merged.facts] == ["pf-tree", "cart", "privatree"]
     assert merged.dates == ("2030-01-02", "2031-05-06")
     once = run_from_json(run_to_json(run))

@@ -110,7 +110,7 @@ def test_the_end_of_a_mean_allows_for_what_few_rows_at_the_other_end_add_to_it()
     x = (1 + places) / 2
     sums = shares @ np.stack([(1 - x) ** 2, 2 * x * (1 - x), x**2], axis=1)
     for k, n_rows in product((1, 4), (10**6, 10**8)):
-        leaf = LeafMeanEstimator(window, target, 1e-9, k).valued(NumberLeaf(0.0), n_rows * sums[None, :])
+        leaf = LeafMeanEstimator(window, target, 1e-9, k).estimate(NumberLeaf(0.0), n_rows * sums[None, :])
         assert 1 < (leaf.interval[1] - middle) / (Z * deviation * math.sqrt(k / n_rows)) < 1.5
 
 
@@ -119,7 +119,7 @@ def test_a_mirrored_leaf_has_the_mirrored_interval():
     target, sums = NumericTarget("t", 0, 10), np.array([[300.0, 500.0, 200.0]])
     for centre in (2.0, 3.0, 6.0):
         here, there = (LeafMeanEstimator(Window(place, 1.0), target, 4.0, 2) for place in (centre, 10 - centre))
-        leaf, mirrored = here.valued(NumberLeaf(0.0), sums), there.valued(NumberLeaf(0.0), sums[:, ::-1])
+        leaf, mirrored = here.estimate(NumberLeaf(0.0), sums), there.estimate(NumberLeaf(0.0), sums[:, ::-1])
         assert mirrored.interval == pytest.approx([10 - end for end in leaf.interval[::-1]])
 
 

@@ -23,7 +23,7 @@ from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, 
 from dpviz.training.contract import report_of_classes
 from dpviz.training.counted_rows import counter_of
 from dpviz.training.estimate.number_report import report_of_numbers
-from dpviz.training.estimate.report import TEST, ClassReport, divided
+from dpviz.training.estimate.report import TEST, ClassReport, divide_by_groups
 from dpviz.training.estimate.window import (
     WIDTH,
     Window,
@@ -211,7 +211,7 @@ def cells_of_any(rows) -> np.ndarray:
 
 def cells_of_a_tree(rows) -> np.ndarray:
     """Of the learner that tests itself: the leaves of its tree, each divided."""
-    return counter_of(rows_of(rows)).leaf_counts(divided(SPLIT, GROUPED, "g"), None, 1)[0]
+    return counter_of(rows_of(rows)).leaf_counts(divide_by_groups(SPLIT, GROUPED, "g"), None, 1)[0]
 
 
 @pytest.mark.parametrize("cells", [cells_of_any, cells_of_a_tree])
@@ -253,7 +253,7 @@ def test_exact_counts_give_the_exact_figures_of_every_group_whose_leaves_stand_i
         found = cells_of_a_tree([row]).reshape(3, 3, 2)
         leaf = 0 if row[0] < 0.5 else 1 if row[1] == 1 else 2
         assert found[place, row[1], row[2]] == (place == leaf)
-    assert divided(SPLIT, GROUPED, "") is SPLIT
+    assert divide_by_groups(SPLIT, GROUPED, "") is SPLIT
 
 
 @pytest.mark.parametrize(("epsilon", "n_rows"), [(0.1, 400), (0.5, 400), (1e6, 400)])

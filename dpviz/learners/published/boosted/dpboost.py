@@ -21,7 +21,7 @@ from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.boxes import split_features
 from dpviz.privacy.laplace import LaplaceNoise
-from dpviz.privacy.source import NoiseSource, Released
+from dpviz.privacy.source import NoiseSource, Output
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
 from dpviz.training.boosting.greedy import GreedyTree
@@ -155,7 +155,7 @@ class _State:
         self.scores[:, score] += values[cells]
         return Sequential((*greedy.events(), noisy.event))
 
-    def _leaf_means(self, gradients: list[np.ndarray], epsilon: float) -> Released[np.ndarray]:
+    def _leaf_means(self, gradients: list[np.ndarray], epsilon: float) -> Output[np.ndarray]:
         """Noisy means of the leaves' gradients; the leaves hold disjoint rows."""
         ridge = self.params.ridge
         exact = np.array([leaf.sum() / max(len(leaf) + ridge, 1e-12) for leaf in gradients])

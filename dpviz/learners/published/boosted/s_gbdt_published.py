@@ -17,7 +17,7 @@ from dpviz.accounting.gaussian import filter_orders
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.models.boxes import split_features
-from dpviz.privacy.source import NoiseSource, drawn_by
+from dpviz.privacy.source import NoiseSource, record_sampler
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
 from dpviz.training.boosting.loss import gradient_limit, initial_score, loss_of
@@ -97,7 +97,7 @@ def start(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseS
     recipe, loss = recipe_of(schema, cost, params), loss_of(schema, newton=False)
     initial, before = initial_score(loss, data.target, schema.n_public or 1, plan.of(_INITIAL), source)
     trees = draw(data.schema, plan, params, recipe, source)
-    return Rounds(data, trees, loss, initial, recipe, source), sequence(*before, drawn_by(source, step))
+    return Rounds(data, trees, loss, initial, recipe, source), sequence(*before, record_sampler(source, step))
 
 
 def recipe_of(schema: Schema, cost: GaussianRounds, params: Params) -> Recipe:
