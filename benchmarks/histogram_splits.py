@@ -31,7 +31,7 @@ from dpviz.table.schema import CategoricalFeature, Schema
 from dpviz.training.boosting.histograms import FeatureHistograms, numbers_of, release_histograms
 from dpviz.training.boosting.loss import Loss, initial_score, loss_of
 from dpviz.training.boosting.rounds import GRADIENTS, WEIGHTS, Recipe, boosted_model
-from dpviz.training.boosting.trees import Nested, pack, split_features, two_sided
+from dpviz.training.boosting.trees import NestedNode, pack, split_features, two_sided
 
 #: Share of epsilon for the first score, and of the levels' rounds for the histogram of numbers.
 _START, _COUNTED = 0.05, 0.1
@@ -118,7 +118,7 @@ class _Grower:
         self.data, self.bins, self.recipe, self.loss, self.source = data, bins, recipe, loss, source
         self.binned = [_bin_numbers(part, data.columns[part.feature]) for part in bins]
 
-    def tree(self, scores: np.ndarray, style: Style) -> tuple[Nested, np.ndarray, np.ndarray]:
+    def tree(self, scores: np.ndarray, style: Style) -> tuple[NestedNode, np.ndarray, np.ndarray]:
         """(a tree, values of its cells, (n_cells, n_scores), the cell of every row)."""
         downhill, weights = self.loss.gradients(scores, self.data.target)
         steps = np.column_stack([contributions(downhill, self.recipe.clip), contributions(weights, 1.0)])
@@ -173,7 +173,7 @@ class _Grower:
         """What gradients are divided by: a side of several bins has the noise of all of them, and is smoothed accordingly."""
         return self.loss.curvature * np.maximum(sums[..., -2], 0.0) + self.recipe.smoothing * np.sqrt(sums[..., -1])
 
-    def _nested_tree(self, levels: list[list[Cut]], level: int, node: int) -> Nested:
+    def _nested_tree(self, levels: list[list[Cut]], level: int, node: int) -> NestedNode:
         if level == len(levels):
             return node
         feature, cut = levels[level][node]

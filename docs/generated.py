@@ -18,9 +18,10 @@ from typing import Any
 import dpviz
 import dpviz.errors
 from benchmarks.learners import learners_page
-from dpviz.__main__ import BAD_INPUT, STOPPED, parser
+from dpviz.__main__ import BAD_INPUT, parser
 from dpviz.cli import COMMANDS
 from dpviz.evaluation.audit.verdicts import stored_run
+from dpviz.interrupts import EXIT_CODE
 from dpviz.learners import LEARNERS
 from dpviz.learners.catalogue import parameters, registry
 from dpviz.results.exports import forms
@@ -116,7 +117,7 @@ def command_line_page() -> str:
 
 `dpviz COMMAND`, or `python -m dpviz COMMAND`. Results go to stdout, stages and warnings to stderr. `--out -` writes to stdout,
 `--json` prints results as one JSON object. Exit code 0: done. {BAD_INPUT}: the input cannot be used, one line says what, where
-and what to do. {STOPPED}: Ctrl-C. `eval "$(dpviz --completion bash)"` (or zsh) completes words in a shell.
+and what to do. {EXIT_CODE}: Ctrl-C. `eval "$(dpviz --completion bash)"` (or zsh) completes words in a shell.
 """
     return "\n".join([head, *chain.from_iterable(_command(own, 2) for own in _topics(top))]) + "\n"
 

@@ -16,7 +16,6 @@ from dpviz.errors import DpvizError, FailedWork
 from dpviz.version import VERSION
 
 BAD_INPUT = 2
-STOPPED = 130
 
 
 class Parser(ArgumentParser):
@@ -60,7 +59,7 @@ def finish(run: Callable[[list[str]], int], argv: Sequence[str] | None = None) -
             if not isinstance(error, KeyboardInterrupt) and not (isinstance(error, Exception) and was_interrupted()):
                 raise
             console.error("Stopped.")
-            return STOPPED
+            return interrupts.EXIT_CODE
     return BAD_INPUT
 
 

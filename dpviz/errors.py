@@ -254,7 +254,7 @@ class FewRowsWarning(DpvizWarning):
     """No row, or only a part of the rows, can be used for a fit or has an answer. That it is said is as private as the rows."""
 
 
-_RENAMED = (
+_FORMER_NAMES = (
     dict.fromkeys(("CellTypeError", "EngineError", "RowsError"), "TableError")
     | dict.fromkeys(("CannotCount", "NoProbabilities", "NotEnumerable", "NotExported"), "UnsupportedError")
     | dict.fromkeys(("UnfitLearner", "UnsupportedModel", "WrongTask"), "UnsupportedError")
@@ -268,11 +268,11 @@ _RENAMED = (
 
 def __getattr__(name: str) -> type:
     """A class by the name that it had."""
-    if name not in _RENAMED:
+    if name not in _FORMER_NAMES:
         raise AttributeError(f"There is no {name!r} in {__name__!r}.")
-    what = f"{name} is called {_RENAMED[name]} now; the old name works for this version only."
+    what = f"{name} is called {_FORMER_NAMES[name]} now; the old name works for this version only."
     warnings.warn(what, DeprecationWarning, stacklevel=2)
-    found: type = globals()[_RENAMED[name]]
+    found: type = globals()[_FORMER_NAMES[name]]
     return found
 
 

@@ -11,7 +11,7 @@ from dpviz.randomness import random_128_bits
 #: All of a file, or its content part by part. Texts are written as UTF-8.
 Content = str | bytes | Iterable[str] | Iterable[bytes]
 #: Letters of its name that a part bears: with the others it might be longer than a file system allows.
-_KEPT = 50
+_PREFIX_LENGTH = 50
 
 
 def write_whole(target: Path, content: Content, *, mode: int = 0o666) -> None:
@@ -20,7 +20,7 @@ def write_whole(target: Path, content: Content, *, mode: int = 0o666) -> None:
     A program that is killed leaves the old file, and perhaps one called `.TARGET-....part`. Raises OSError or ValueError, and
     leaves nothing behind, when it cannot be written.
     """
-    part = target.with_name(f".{target.name[:_KEPT]}-{random_128_bits():032x}.part")
+    part = target.with_name(f".{target.name[:_PREFIX_LENGTH]}-{random_128_bits():032x}.part")
     try:
         handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
         with open(handle, "wb") as file:
@@ -42,4 +42,4 @@ def parts_of(content: Content) -> Iterator[bytes]:
 
 def left_behind(target: Path) -> Iterator[Path]:
     """What programs that write this file have not moved yet, or never will."""
-    return target.parent.glob(f".{escape(target.name[:_KEPT])}-*.part")
+    return target.parent.glob(f".{escape(target.name[:_PREFIX_LENGTH])}-*.part")

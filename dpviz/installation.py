@@ -12,7 +12,7 @@ from dpviz.errors import DpvizError
 _IN_WHEEL = Path(__file__).resolve().parent / "_bundled"
 #: Set by `dpviz app --lessons` for its server, which strangers may reach.
 LESSONS_ONLY = "DPVIZ_LESSONS_ONLY"
-_OFFERED: dict[str, tuple[str, ...]] = {}
+_MODULES: dict[str, tuple[str, ...]] = {}
 
 
 def lessons_only() -> bool:
@@ -50,9 +50,9 @@ def require_extra(extra: str, what: str, *packages: str) -> None:
 
 def offer(what: str, *modules: str) -> None:
     """Say which modules hold something that rooms below theirs ask for; `dpviz/__init__.py` does, above all rooms."""
-    _OFFERED[what] = modules
+    _MODULES[what] = modules
 
 
 def offered_modules(what: str) -> list[ModuleType]:
     """Those modules, imported when they are first asked for."""
-    return [import_module(name) for name in _OFFERED.get(what, ())]
+    return [import_module(name) for name in _MODULES.get(what, ())]

@@ -5,14 +5,14 @@ import _signal  # type: ignore[import-not-found]
 import os
 import sys
 
-_STOPPED = 130
+EXIT_CODE = 130
 
 
 def _end(number: int, frame: object) -> None:
     try:
         os.write(2, b"dpviz: Stopped.\n")
     finally:
-        os._exit(_STOPPED)
+        os._exit(EXIT_CODE)
 
 
 def _exit_at_interrupt() -> None:

@@ -126,7 +126,7 @@ def evidence(search: Search, known: AuditFacts) -> None:
         if facts.claim.evidence:
             lines.append(f"Proved: to be read in `{facts.claim.evidence}`.")
     if result is not None:
-        found = charts.SEARCHED[charts.against_claim(result.log_ratio, result)]
+        found = charts.SEARCH_BADGES[charts.against_claim(result.log_ratio, result)]
         fact(found, "Searched", escape_markdown(charts.search_sentence(result)))
         if result.epsilon != search.epsilon:
             asked = number_text(search.epsilon)
@@ -137,7 +137,7 @@ def evidence(search: Search, known: AuditFacts) -> None:
         lines.append(f"{source}, at ε = {number_text(result.epsilon)}. Found in: {escape_markdown(result.searched)} ({size}).")
     else:
         reason = facts.not_searched if facts is not None else "These settings were not searched yet. Search again to do it now."
-        fact(charts.SEARCHED["not"], "Searched", escape_markdown(reason))
+        fact(charts.SEARCH_BADGES["not"], "Searched", escape_markdown(reason))
     if facts is not None and facts.attacked is not None:
         shown, attacked = facts.attacked, charts.attack_badge(facts.attacked)
         fact(attacked, "Attacked", escape_markdown(charts.attack_sentence(shown)))
@@ -145,7 +145,7 @@ def evidence(search: Search, known: AuditFacts) -> None:
         lines.append(f"Attacked: {escape_markdown(charts.attack_source(shown))} Seen: {escape_markdown(shown.event)}.")
         lines.append(f"Search and attack took {minutes} processor minutes.")
     elif facts is not None:
-        fact(charts.ATTACKED["not"], "Attacked", escape_markdown(facts.not_attacked))
+        fact(charts.ATTACK_BADGES["not"], "Attacked", escape_markdown(facts.not_attacked))
     if result is not None:
         why(result)
         worst_pair(result)

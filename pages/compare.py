@@ -233,7 +233,7 @@ def draw_curves(asked: CompareRequest, frame: pd.DataFrame, chosen: float | None
     if charts.is_cut(found, metric, banded):
         st.caption(f"R² below −{-charts.R2_FLOOR} is cut off: far worse than predicting the mean. The table has the numbers.")
     said = [prose("compare", "lines")]
-    said += [prose("compare", "band", enough=str(charts.ENOUGH))] if banded else []
+    said += [prose("compare", "band", enough=str(charts.MIN_FITS))] if banded else []
     said += [prose("compare", "dashed")] if any(styles[curve.learner].dash == "dash" for curve in found) else []
     said += [prose("compare", "unbounded")] if charts.unbounded(found, axis) else []
     st.caption(" ".join(said))
@@ -280,7 +280,7 @@ def ask_place(shown: CompareRequest, frame: pd.DataFrame) -> float:
 def draw_boxes(shown: CompareRequest, there: pd.DataFrame, found: Sequence[comparison.Curve]) -> None:
     """What single draws may give; nothing until there are enough of every learner."""
     known = there.dropna(subset=[shown.metric])
-    if known[np.isfinite(known.epsilon)].groupby("learner").size().min() < charts.ENOUGH:
+    if known[np.isfinite(known.epsilon)].groupby("learner").size().min() < charts.MIN_FITS:
         return
     styles = styles_of(shown, found)
     outcomes = {name: np.asarray(known.loc[known.learner == name, shown.metric], dtype=float) for name in styles}

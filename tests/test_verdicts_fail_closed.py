@@ -33,7 +33,7 @@ from dpviz.release.records import check_caps
 from dpviz.results.verdict import verdict
 from tests.support.examples import examples
 
-NEVER = (math.nan, -math.inf, -1.0, -1e-300, np.nan, "1", "nan", "", True, None, 1j, (1.0,), b"1")
+IMPOSSIBLE_SCORE = (math.nan, -math.inf, -1.0, -1e-300, np.nan, "1", "nan", "", True, None, 1j, (1.0,), b"1")
 SOUND, LOSS, RISK = Claim(1.0, "", "holds", ""), PrivacyLoss(1.0), Risk(Step(PureDP(1.0), "leaf", mechanism="geometric"))
 OUTPUTS = [0] * 300, [1] * 300
 DRAWS = np.array([0.5, 1.0]), np.array([0.5, 1.0])
@@ -116,7 +116,7 @@ ENDLESS |= {"published bound"}
 
 def test_what_is_no_number_is_refused_at_the_door_and_infinity_where_it_says_nothing():
     for name, door in DOORS.items():
-        for value in NEVER:
+        for value in IMPOSSIBLE_SCORE:
             with pytest.raises(DpvizError):
                 print(name, value, door(value))  # pytest shows the last that was let in
     for door in ["budget", "weights"]:

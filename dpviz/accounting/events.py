@@ -144,7 +144,7 @@ class RandomPartition:
 
 Event = Step | Sequential | Parallel | RandomPartition
 #: No step at all.
-NOTHING = Sequential(())
+NO_STEP = Sequential(())
 
 
 def sequence(*events: Event) -> Event:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpviz.accounting.events import (
-    NOTHING,
+    NO_STEP,
     Cost,
     Event,
     GaussianRounds,
@@ -119,7 +119,7 @@ class BudgetPlan:
         no Gaussian noise has the epsilon and delta.
         """
         steps = [*self.unbounded, *(step for share in self.shares for step in share.steps(self.delta, self.rows_per_person))]
-        grown = sequence(*steps) if steps else NOTHING
+        grown = sequence(*steps) if steps else NO_STEP
         if not self.held_out:
             return grown
         return RandomPartition((grown, *(held_out.event for held_out in self.held_out)), self.probabilities, shared)

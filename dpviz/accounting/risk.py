@@ -39,7 +39,7 @@ _FALSE_POSITIVES = (0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5)
 #: What stated numbers are rounded to, towards more risk.
 _DIGITS = 10**6
 #: By how much numbers of another computer or version may be smaller than ours.
-_SAME = 1e-4
+_TOLERANCE = 1e-4
 
 
 @dataclass(frozen=True)
@@ -175,9 +175,9 @@ def check_risks(risks: Sequence[StatedRisk], risk: Risk, where: str) -> None:
     """Raise DocumentError where a document states less than what its steps compose to."""
     for place, stated in enumerate(risks):
         ours = risk.for_rows(stated.rows)
-        if any(ours.guesses(rate) > value + _SAME for rate, value in stated.guesses):
+        if any(ours.guesses(rate) > value + _TOLERANCE for rate, value in stated.guesses):
             raise wrong("The steps of the ledger allow more right guesses than this.", f"{where}[{place}].guesses")
-        if any(ours.false_negatives(rate) < value - _SAME for rate, value in stated.false_negatives):
+        if any(ours.false_negatives(rate) < value - _TOLERANCE for rate, value in stated.false_negatives):
             raise wrong("The steps of the ledger allow fewer false negatives than this.", f"{where}[{place}].false_negatives")
 
 

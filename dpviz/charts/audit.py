@@ -60,7 +60,7 @@ def _lower_bound_badges(icon: str, absent: str) -> dict[str, Badge]:
     }
 
 
-SEARCHED, ATTACKED = _lower_bound_badges("⌕", "not listed"), _lower_bound_badges("◎", "not attacked")
+SEARCH_BADGES, ATTACK_BADGES = _lower_bound_badges("⌕", "not listed"), _lower_bound_badges("◎", "not attacked")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +86,12 @@ class AuditLine:
 
     @property
     def search(self) -> str:
-        """A key of `SEARCHED`."""
+        """A key of `SEARCH_BADGES`."""
         return against_claim(self.found.log_ratio, self.found) if self.found is not None else "not"
 
     @property
     def attack(self) -> str:
-        """A key of `ATTACKED`."""
+        """A key of `ATTACK_BADGES`."""
         return against_claim(self.attacked.unconditional, self.attacked) if self.attacked is not None else "not"
 
 
@@ -109,7 +109,7 @@ def against_claim(bound: float, result: AuditResult | LowerBound) -> str:
 
 def attack_badge(attack: LowerBound) -> Badge:
     """How an attack is marked."""
-    return ATTACKED[against_claim(attack.unconditional, attack)]
+    return ATTACK_BADGES[against_claim(attack.unconditional, attack)]
 
 
 def lead_sentence(lines: Iterable[AuditLine]) -> str:
@@ -225,7 +225,7 @@ GROUPS = {
     "": "Not stored",
 }
 #: Groups that the chart shows only where the chosen line is in them.
-FOLDED = ("none", "")
+OPTIONAL_GROUPS = ("none", "")
 #: An axis of epsilon ends at this multiple of it.
 END = 3
 #: Name of a trace -> what it marks.
@@ -313,7 +313,7 @@ def _places(lines: Sequence[AuditLine], selected: str) -> tuple[list[tuple[Audit
     at, groups, y = list[tuple[AuditLine, int]](), list[tuple[str, int, int]](), 0
     for name in GROUPS:
         members = [settings for settings in by_title.values() if settings[0].verdict == name]
-        if not members or (name in FOLDED and all(settings[0].title != selected_title for settings in members)):
+        if not members or (name in OPTIONAL_GROUPS and all(settings[0].title != selected_title for settings in members)):
             continue
         groups.append((name, y, len(members)))
         visible = [item for settings in members for item in (settings if settings[0].title == selected_title else settings[:1])]
@@ -343,14 +343,14 @@ def _value_text(sign: str, epsilon: float) -> str:
 
 
 def _audit_row(item: AuditLine) -> dict[str, str]:
-    epsilons = _epsilons(item)
+    epsilons, search, attack = _epsilons(item), SEARCH_BADGES[item.search].word, ATTACK_BADGES[item.attack].word
     return {
         "algorithm": item.title,
         "setting": item.setting,
         "proved": BADGES[item.verdict].word,
         f"claims ε ({PERSONS})": number_text(epsilons["claimed"]) if "claimed" in epsilons else "",
-        "searched": f"{at_least_text(epsilons['searched'])}, {SEARCHED[item.search].word}" if item.found else "not listed",
-        "attacked": f"{at_least_text(epsilons['attacked'])}, {ATTACKED[item.attack].word}" if item.attacked else "not attacked",
+        "searched": f"{at_least_text(epsilons['searched'])}, {search}" if item.found else "not listed",
+        "attacked": f"{at_least_text(epsilons['attacked'])}, {attack}" if item.attacked else "not attacked",
         "steps add up to": number_text(epsilons["composed"]) if "composed" in epsilons else "",
         "right guesses of 100, at most": "" if item.guesses is None else rounded_up(item.guesses, 1),
         "": item.note,

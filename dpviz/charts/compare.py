@@ -2,7 +2,7 @@
 
 Each learner has the same colour and marker in every figure, whatever else is chosen. Colour is never the only cue: no two
 markers are alike, and a claim that does not hold is dashed, open and said in words. Over epsilon a learner without privacy is a
-grey level, with the next of `LEVEL_DASHES`. A band stands on `ENOUGH` fits at every
+grey level, with the next of `LEVEL_DASHES`. A band stands on `MIN_FITS` fits at every
 point. It reaches from the 5% to the 95% outcome over draws and folds, its line is the median: what one tree may turn out to be,
 not how well its mean is known (Hofman, Goldstein and Hullman, CHI 2020: ranges of means are read as ranges of outcomes).
 """
@@ -127,9 +127,9 @@ def _axis(metric: str) -> Style:
 #: Along -> title of the axis.
 AXES = {"epsilon": "ε asked for", "max_depth": "most levels of rules", "n_rows": "training rows"}
 #: Fits at each point below which a range of nine in ten outcomes says little.
-ENOUGH = 20
+MIN_FITS = 20
 #: Stands in a table where a range would be.
-NOT_ENOUGH = "too few fits"
+TOO_FEW_FITS = "too few fits"
 #: Lines of learners without privacy, in their order: all grey, so that each needs a dash of its own.
 LEVEL_DASHES = ("dashdot", "longdash", "longdashdot", "12px,3px,2px,3px,2px,3px")
 #: Where a point of a curve over epsilon stands: by what was asked, or by what it lets others guess.
@@ -161,7 +161,7 @@ def unbounded(curves: Iterable[Curve], axis: Axis) -> tuple[str, ...]:
 
 def bandable(curves: Iterable[Curve]) -> tuple[str, ...]:
     """Learners with several points, each of which has enough fits for a band."""
-    return tuple(c.learner for c in curves if len(c.points) > 1 and min(point.n_fits for point in c.points) >= ENOUGH)
+    return tuple(c.learner for c in curves if len(c.points) > 1 and min(point.n_fits for point in c.points) >= MIN_FITS)
 
 
 def compare_chart(
@@ -238,7 +238,7 @@ def _add_line(
     hover_texts = []
     for point in points:
         low, median, high = (measure_text(value, metric) for value in (point.low, point.median, point.high))
-        between = f", 5% to 95%: {low} to {high}" if point.n_fits >= ENOUGH else ""
+        between = f", 5% to 95%: {low} to {high}" if point.n_fits >= MIN_FITS else ""
         words = [_place_words(along, point.x, unit), f"median {median}{between}", f"{point.n_fits:,} fits"]
         if math.isfinite(point.claimed_guesses):
             words.insert(1, f"right guesses of 100, at most: {_bound(point.guesses)}")
@@ -314,7 +314,7 @@ def headline(
         place = f"Where at most {most} of 100 guesses about {about} may be right"
         name += f" (ε = {number_text(point.x)}, {unit.neighbours})"
     low, median, high = (measure_text(value, metric) for value in (point.low, point.median, point.high))
-    spread = f" (nine of ten draws: {low} to {high})" if point.n_fits >= ENOUGH else ""
+    spread = f" (nine of ten draws: {low} to {high})" if point.n_fits >= MIN_FITS else ""
     references = [f"{styles[c.learner].title} {measure_text(p.median, metric)}" for c, p in curve_points if not c.is_private]
     if level is not None:
         references.append(f"{'the mean' if metric in ('r2', 'rmse') else 'guessing'} {measure_text(level, metric)}")
@@ -333,8 +333,8 @@ def curve_rows(curves: Sequence[Curve], *, along: str, metric: str, unit: Unit =
             f"ε the steps compose to ({unit.neighbours})": number_text(point.composed),
             **({"right guesses of 100, at most": _bound(point.guesses)} if math.isfinite(point.claimed_guesses) else {}),
             f"median {METRICS[metric]}": measure_text(point.median, metric),
-            "5%": measure_text(point.low, metric) if point.n_fits >= ENOUGH else NOT_ENOUGH,
-            "95%": measure_text(point.high, metric) if point.n_fits >= ENOUGH else NOT_ENOUGH,
+            "5%": measure_text(point.low, metric) if point.n_fits >= MIN_FITS else TOO_FEW_FITS,
+            "95%": measure_text(point.high, metric) if point.n_fits >= MIN_FITS else TOO_FEW_FITS,
             "fits": f"{point.n_fits:,}",
         }
         for curve in curves
@@ -389,7 +389,7 @@ def difference_rows(
 
     Without a spread of any of them there is no column of it. `epsilons` by learner, where they are compared at several.
     """
-    unknown = dict.fromkeys(("5%", "95%"), NOT_ENOUGH) if any(map(_has_spread, differences)) else {}
+    unknown = dict.fromkeys(("5%", "95%"), TOO_FEW_FITS) if any(map(_has_spread, differences)) else {}
     return [
         {
             "against": variant_title(item.other),
@@ -406,7 +406,7 @@ def difference_rows(
 
 def _has_spread(item: Difference) -> bool:
     """True where enough draws, or none at all, stand behind a range of nine in ten differences."""
-    return item.n_draws == 0 or item.n_draws >= ENOUGH
+    return item.n_draws == 0 or item.n_draws >= MIN_FITS
 
 
 def probability_text(item: Difference) -> str:

@@ -18,12 +18,12 @@ from dpviz.results.wording import number_text, rounded_up
 
 #: Options of a node that get a bar of their own.
 MAX_OPTIONS = 10
-CLAIMED, FOUND, COMPOSED = "what the proof says", "really lost, at least", "what the steps add up to"
+CLAIM, LOWER_BOUND, COMPOSITION = "what the proof says", "really lost, at least", "what the steps add up to"
 
 
 def adding_chart(published: AuditResult, sound: AuditResult, n_features: int) -> Chart:
     """Three bars: claimed, found by search, composed; the claim as a line through all."""
-    values = {CLAIMED: published.claimed, FOUND: published.log_ratio, COMPOSED: published.composed}
+    values = {CLAIM: published.claimed, LOWER_BOUND: published.log_ratio, COMPOSITION: published.composed}
     axis = {"title": f"ε ({PERSONS})", "range": [0, 1.15 * max(values.values())]}
     figure = chart(210, showlegend=False, xaxis=axis, yaxis=NAMES)
     is_refuted = is_beyond(published)

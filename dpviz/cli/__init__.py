@@ -27,26 +27,26 @@ COMMANDS = {
     "docs": ("app", "open the documentation, which needs no network"),
 }
 #: What a command line began with one version ago -> what it begins with now; the same for options.
-RENAMED = {
+FORMER_COMMANDS = {
     ("poison",): ("robustness",),
     ("register", "restored"): ("register", "resume"),
     ("verify", "--outputs"): ("audit",),
 }
-RENAMED_OPTIONS = {"--again": "--confirm-cap", "--assign": "--add-rows"}
+FORMER_OPTIONS = {"--again": "--confirm-cap", "--assign": "--add-rows"}
 
 
 def current(words: Sequence[str]) -> tuple[list[str], list[tuple[str, str]]]:
     """A command line in today's names, and every (old, new) that was put in its place."""
     found, changed = list(words), list[tuple[str, str]]()
-    for old, new in RENAMED.items():
+    for old, new in FORMER_COMMANDS.items():
         if tuple(found[: len(old)]) == old:
             found[: len(old)] = new
             changed.append((" ".join(old), " ".join(new)))
     for place, word in enumerate(found):
         option, equals, value = word.partition("=")
-        if option in RENAMED_OPTIONS:
-            found[place] = f"{RENAMED_OPTIONS[option]}{equals}{value}"
-            changed.append((option, RENAMED_OPTIONS[option]))
+        if option in FORMER_OPTIONS:
+            found[place] = f"{FORMER_OPTIONS[option]}{equals}{value}"
+            changed.append((option, FORMER_OPTIONS[option]))
     return found, changed
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.charts.audit import SEARCHED, Badge, against_claim, at_least_text, attack_badge, strength_text
+from dpviz.charts.audit import SEARCH_BADGES, Badge, against_claim, at_least_text, attack_badge, strength_text
 from dpviz.cli import console
 from dpviz.cli.files import check_output, write_whole
 from dpviz.cli.options import flag, number, option, output, parse_parameters, shared
@@ -27,7 +27,7 @@ from dpviz.learners.recommend import which_learner
 from dpviz.training.contract import LearnerSpec
 
 #: Exit code where a ledger of ours is violated, or a claim is refuted.
-REFUTED = 1
+REFUTATION = 1
 OPTIONS = {
     "learners": {
         "name": option(str, "NAME", "one learner: its source, its parameters, and where it differs from its source", nargs="?"),
@@ -177,7 +177,7 @@ def _verify_one(args: Namespace) -> int:
         console.show_title("Probability of the output that distinguishes them")
         without, beside = (f"{chance:.6g}" for chance in pair.probabilities)
         console.show_pairs([("without", without), ("with", beside), ("output", str(worst.output))])
-    return REFUTED if worst.verdict == "ledger violated" else 0
+    return REFUTATION if worst.verdict == "ledger violated" else 0
 
 
 def _verify_all(args: Namespace) -> int:
@@ -197,7 +197,7 @@ def _verify_all(args: Namespace) -> int:
     console.show_title(f"Learners ({NEIGHBOURS}; {found.processor_seconds:.0f} processor seconds)")
     header = ("LEARNER", "EPSILON", "PROVED", "SEARCHED", "ATTACKED", "STRENGTH", "CEILING", "CLAIMED", "COMPOSED", "SECONDS")
     console.show_table("facts", (*header, "DATE", "REASON"), list(map(_fact_cells, found.facts)))
-    return REFUTED if found.has_broken_ledger else 0
+    return REFUTATION if found.has_broken_ledger else 0
 
 
 def _fact_cells(facts: LearnerEvidence) -> Sequence[str]:
@@ -212,7 +212,9 @@ def _bounds_in_words(facts: LearnerEvidence | None) -> tuple[str, str]:
     searched = facts.searched if facts is not None else None
     attacked = facts.attacked if facts is not None else None
     return (
-        _bound_in_words(searched.log_ratio, SEARCHED[against_claim(searched.log_ratio, searched)]) if searched else "not listed",
+        _bound_in_words(searched.log_ratio, SEARCH_BADGES[against_claim(searched.log_ratio, searched)])
+        if searched
+        else "not listed",
         _bound_in_words(attacked.bound, attack_badge(attacked)) if attacked else "not attacked",
     )
 
@@ -242,4 +244,4 @@ def run_audit(args: Namespace) -> int:
         console.show_values({**asdict(found), "refutes": found.refutes})
     else:
         console.show_pairs([("Attacked", str(found))])
-    return REFUTED if found.refutes else 0
+    return REFUTATION if found.refutes else 0

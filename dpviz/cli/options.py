@@ -83,7 +83,7 @@ def listed(read: Callable[[str], Any]) -> Callable[[str], tuple[Any, ...]]:
 
 _TABLE_FILES = "table: CSV, TSV, Excel (.xlsx), Parquet, Feather, Stata (.dta), SPSS (.sav); also as .gz, .zst or .zip"
 #: What `dpviz train` takes as well.
-_MORE = (
+_OTHER_SOURCES = (
     "with --schema also larger than memory (Parquet, Feather, CSV, a folder of these), or "
     "ENGINE://PLACE?table=NAME (postgresql, duckdb or spark)"
 )
@@ -129,7 +129,7 @@ def shared(*names: str, **helps: str) -> dict[str, dict[str, Any]]:
     return {name: _SHARED[name] | ({"help": helps[name]} if name in helps else {}) for name in names}
 
 
-def table_or_address(help: str = f"{_TABLE_FILES}; {_MORE}") -> dict[str, dict[str, Any]]:
+def table_or_address(help: str = f"{_TABLE_FILES}; {_OTHER_SOURCES}") -> dict[str, dict[str, Any]]:
     """DATA, a file or an address."""
     return {"data": option(_file_or_address, "DATA", help)}
 

@@ -21,7 +21,7 @@ from dpviz.results.wording import signs_spelled
 from dpviz.table.role import DataRole
 
 #: Exit code where a file or the register is not as it was written.
-NOT_AS_WRITTEN = 1
+MISMATCH = 1
 _WRITERS = {".csv": lambda register: csv_text(COLUMNS, register_lines(register)), ".json": register_json}
 
 
@@ -70,7 +70,7 @@ def _check(args: Namespace, register: Register) -> int:
     console.show_pairs([*about, ("Checked", "as it was written" if not found else f"{len(found)} findings")])
     for line in found:
         console.warn(line)
-    return NOT_AS_WRITTEN if found else 0
+    return MISMATCH if found else 0
 
 
 def _restore(args: Namespace, register: Register) -> None:
@@ -159,7 +159,7 @@ def run_check(args: Namespace) -> int:
     problems = findings(register) if register.path.exists() else ()
     for line in problems:
         console.warn(line)
-    return 0 if found.is_as_released and not problems else NOT_AS_WRITTEN
+    return 0 if found.is_as_released and not problems else MISMATCH
 
 
 _CAPS = {
@@ -186,13 +186,13 @@ _DECLARE = {
 _CAP = {**_CAPS, **_DECISION, "--confirm-cap": option(number, "E", "the raised cap on epsilon once more")}
 _CHECK = {"files": option(Path, "RELEASE.json", "released files that are kept elsewhere", nargs="*")}
 _RESUME = {name: settings | {"required": True} for name, settings in _DECISION.items()}
-_ALWAYS = shared("--register", "--json")
+_REGISTER_OPTIONS = shared("--register", "--json")
 _TOPICS = {
-    "list": ("show data sets, releases and explorations, or write them to a file", _LIST | _ALWAYS, _list),
-    "declare": ("name a data set that shares no rows with any other, and set its cap", _DECLARE | _ALWAYS, _declare),
-    "cap": ("change the cap of a data set; what was spent stays spent", _CAP | _ALWAYS, _cap),
-    "check": ("is it as it was written? Exit code 1 when it is not", _CHECK | _ALWAYS, _check),
-    "resume": ("go on with an old copy; what was left counts as spent", _RESUME | _ALWAYS, _restore),
+    "list": ("show data sets, releases and explorations, or write them to a file", _LIST | _REGISTER_OPTIONS, _list),
+    "declare": ("name a data set that shares no rows with any other, and set its cap", _DECLARE | _REGISTER_OPTIONS, _declare),
+    "cap": ("change the cap of a data set; what was spent stays spent", _CAP | _REGISTER_OPTIONS, _cap),
+    "check": ("is it as it was written? Exit code 1 when it is not", _CHECK | _REGISTER_OPTIONS, _check),
+    "resume": ("go on with an old copy; what was left counts as spent", _RESUME | _REGISTER_OPTIONS, _restore),
 }
 OPTIONS = {
     "register": _TOPICS,

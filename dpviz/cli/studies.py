@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
+from dpviz import interrupts
 from dpviz.cli import console
 from dpviz.cli.files import check_output, write_whole
 from dpviz.cli.options import LEARNER, TABLE, flag, listed, number, option, output, parse_parameters, shared, whole
@@ -24,7 +25,6 @@ from dpviz.learners import DEFAULT, FitRequest, get_learner
 if TYPE_CHECKING:
     import pandas as pd
 
-STOPPED = 130
 #: Of the columns of a sweep that are not decimal numbers.
 _TYPES = dict.fromkeys(("learner", "verdict"), str) | dict.fromkeys(("max_depth", "n_rows", "fold", "repeat", "depth"), int)
 #: Held out for measuring what poison does, and lines of it that are printed; the file has them all.
@@ -93,7 +93,7 @@ def run_sweep(args: Namespace) -> int:
     console.done(f"Wrote {args.out}: {finished:,} of {total:,} fits.")
     if finished < total:
         console.done("Stopped. The same command with --resume continues.")
-        return STOPPED
+        return interrupts.EXIT_CODE
     return 0
 
 

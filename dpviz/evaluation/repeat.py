@@ -33,14 +33,14 @@ R = TypeVar("R")
 #: Seconds that idle worker processes are kept.
 IDLE = 300
 #: Libraries that would use every processor in each of the workers.
-_THREADED = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+_THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 #: Bytes of counts that a worker process remembers. loky ends a process that has grown by 300 MB, with all it remembers; two
 #: thirds of that are packages and rows.
-_REMEMBERED = 96_000_000
+_CACHE_BYTES = 96_000_000
 _MAX_TABLES = 2
 #: Tasks that are given to an executor ahead of results.
 _AHEAD = 2 * (os.cpu_count() or 1)
-_KEPT: dict[Hashable, EncodedDataset] = {}
+_TABLES: dict[Hashable, EncodedDataset] = {}
 
 
 #: How many processes, 1 for this one alone; or what runs the work, such as Dask's `Client.get_executor()`.
@@ -90,7 +90,7 @@ def processes(workers: int) -> Executor:
 
     threads = str(max((os.cpu_count() or 1) // workers, 1))
     how = {"timeout": IDLE, "initializer": _enter_worker, "initargs": (os.getpid(),)}
-    return cast(Executor, get_reusable_executor(workers, env=dict.fromkeys(_THREADED, threads), **how))
+    return cast(Executor, get_reusable_executor(workers, env=dict.fromkeys(_THREAD_VARIABLES, threads), **how))
 
 
 def in_chunks(
@@ -166,10 +166,10 @@ def process_local_copy(data: EncodedDataset) -> EncodedDataset:
     The last two tables stay in memory until the process ends: for simulated and public rows, and for workers, which end soon.
     """
     key = data.key, data.identity, data.not_row_wise, data.rows_per_person
-    kept = _KEPT.pop(key, None) or data.with_cached_counts()
-    _KEPT[key] = kept
-    for oldest in list(_KEPT)[:-_MAX_TABLES]:
-        _KEPT.pop(oldest, None)
+    kept = _TABLES.pop(key, None) or data.with_cached_counts()
+    _TABLES[key] = kept
+    for oldest in list(_TABLES)[:-_MAX_TABLES]:
+        _TABLES.pop(oldest, None)
     return kept
 
 
@@ -179,7 +179,7 @@ def _enter_worker(home: int) -> None:
     It also ends with that process. A worker that waited for its first task to do so would outlive a killed process by minutes.
     """
     Thread(target=_exit_with_parent, args=(home,), daemon=True).start()
-    NodeCache.max_bytes = _REMEMBERED
+    NodeCache.max_bytes = _CACHE_BYTES
     if hasattr(os, "nice"):
         os.nice(19)
     signal.signal(signal.SIGINT, signal.SIG_IGN)

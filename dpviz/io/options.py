@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from dpviz.errors import TableError, replace_errors
 from dpviz.io.limits import MAX_BYTES, MAX_COLUMNS, MAX_ROWS, require_bytes, require_rows
-from dpviz.progress import Progress, watched
+from dpviz.progress import Progress, watch
 from dpviz.table.validation import validate_count
 
 
@@ -28,7 +28,7 @@ class ReadOptions:
     encoding: str | None = None
     sheet: str | int | None = None
     rename: bool = False
-    step: Progress = watched(None, None)
+    step: Progress = watch(None, None)
     wanted: tuple[str, ...] | None = None
     by_record: bool = False  #: Of text: a cell in quotes may span lines; for rows that are predicted, never for rows to train on
     key: str = ""  #: A column whose cells are to come out again as they are

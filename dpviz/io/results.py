@@ -18,7 +18,7 @@ from dpviz.io.text import read_document
 from dpviz.learners import get_learner, registry
 from dpviz.learners.catalogue import FORMER_PARAMETERS
 from dpviz.models.document import model_from_json, read_leaf
-from dpviz.results.document import UNRECORDED, LearnerEntry, Statement, TestEntry, is_recorded, learner_of, statement_of
+from dpviz.results.document import NO_REGISTER_ENTRY, LearnerEntry, Statement, TestEntry, is_recorded, learner_of, statement_of
 from dpviz.results.result import FitResult, TestReport
 from dpviz.results.verdict import Unit, Verdict, verdict
 from dpviz.results.wording import signs_spelled
@@ -143,7 +143,7 @@ def document_verdict(document: Any, schema: Schema, unit: Unit | None = None) ->
     outcome = verdict(statement.claim.of(claim_loss), loss, released=released, **about)
     if outcome.kind != "released" or is_recorded(document):
         return outcome
-    return replace(outcome, because=f"{outcome.because} {UNRECORDED}")
+    return replace(outcome, because=f"{outcome.because} {NO_REGISTER_ENTRY}")
 
 
 def _covers_unit(document: Any, whom: Unit) -> bool:

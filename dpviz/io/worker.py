@@ -31,7 +31,7 @@ from dpviz.installation import require_extra
 from dpviz.io.limits import MEMORY_PER_BYTE
 from dpviz.io.options import ReadOptions
 from dpviz.io.tables.arrow import Facts, received_columns, received_rows, received_table, wanted_of
-from dpviz.progress import Progress, watched
+from dpviz.progress import Progress, watch
 from dpviz.table.raw import RawTable
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class _Answers:
         self.most = 2 * options.max_bytes + _MAX_MESSAGE
         self.jobs, self.pipe = _fork(format, in_batches=isinstance(file, Path))
         self.heard = monotonic()
-        asked = asdict(replace(options, step=watched(None, None))) | {"step": None}
+        asked = asdict(replace(options, step=watch(None, None))) | {"step": None}
         place = str(file.absolute()) if isinstance(file, Path) else None
         job = json.dumps({"options": asked, "path": place, "size": size, "seconds": self.seconds}).encode()
         with suppress(BrokenPipeError), open(self.jobs, "wb", closefd=False) as jobs:  # where it has ended, its answer is missing

@@ -45,7 +45,7 @@ from dpviz.training.params import Settings, make_params
 
 _SETTINGS = tuple(item.name for item in fields(Settings))
 #: Settings that are always written out; the others only where they are not what they are by themselves.
-_ALWAYS = ("epsilon", "max_depth", "depth")
+_MAIN_SETTINGS = ("epsilon", "max_depth", "depth")
 #: How often a fit is tried where rows are lost.
 _TIMES = 3
 
@@ -100,7 +100,7 @@ class FitRequest:
         """Arguments of `dpviz.fit` that say the same, but for learner and seed: plain JSON, defaults of most left out."""
         usual = Settings()
         told = {name: getattr(self.settings, name) for name in _SETTINGS}
-        kept = {name: value for name, value in told.items() if name in _ALWAYS or value != getattr(usual, name)}
+        kept = {name: value for name, value in told.items() if name in _MAIN_SETTINGS or value != getattr(usual, name)}
         return kept | self.given
 
     @property

@@ -21,7 +21,7 @@ from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget
 #: Rows of the background, values of a number, and categories at most.
 BACKGROUND, STEPS, MAX_CATEGORIES = 128, 25, 200
 #: Features whose rows are predicted together, which is quicker than one by one.
-_TOGETHER = 3
+_BATCH_SIZE = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +45,8 @@ def effects(model: Model) -> tuple[Effect, ...]:
     schema = model.schema
     background = [_spread(feature, place) for place, feature in enumerate(schema.features)]
     found: list[Effect] = []
-    for start in range(0, schema.n_features, _TOGETHER):
-        some = range(start, min(start + _TOGETHER, schema.n_features))
+    for start in range(0, schema.n_features, _BATCH_SIZE):
+        some = range(start, min(start + _BATCH_SIZE, schema.n_features))
         values = [_values(schema.features[place]) for place in some]
         tables = [
             [np.repeat(own, BACKGROUND) if at == place else np.tile(column, len(own)) for at, column in enumerate(background)]

@@ -23,7 +23,7 @@ Tables = dict[str, list[Row]]
 _TABLES = ("register", "data_set", "cap_change", "fingerprint", "release", "exploration", "restoration")
 _OF_DATA_SETS = ("cap_change", "fingerprint", "release")
 #: Columns of a release whose content its digest keeps.
-BOOKED = ("token", "data_set", "started", "learner", "settings", "epsilon", "delta", "disclosures")
+DIGEST_COLUMNS = ("token", "data_set", "started", "learner", "settings", "epsilon", "delta", "disclosures")
 #: The largest delta that the tables hold.
 _MAX_DELTA = math.nextafter(1.0, 0.0)
 
@@ -35,7 +35,7 @@ def digest(*values: object) -> str:
 
 def mark_of(release: Row, keyed: Callable[[str], str]) -> str:
     """The keyed digest of what was booked."""
-    return keyed(digest(*(release[name] for name in BOOKED)))
+    return keyed(digest(*(release[name] for name in DIGEST_COLUMNS)))
 
 
 def convert(connection: sqlite3.Connection, version: int, keyed: Callable[[str], str], head: str) -> int:

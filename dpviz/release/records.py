@@ -25,7 +25,7 @@ from dpviz.training.counted_rows import Rows
 _ROUNDING = Fraction(1, 10**9)
 #: Uses of private rows: an inspection of how they fit the schema, and a warning about it. That there is a warning follows from
 #: the rows, so only their owner may know of it.
-INSPECTION, WARNED = "how the rows fit the schema", "a warning about how the rows fit the schema"
+INSPECTION, INSPECTION_WARNING = "how the rows fit the schema", "a warning about how the rows fit the schema"
 
 
 class State(StrEnum):
@@ -136,7 +136,7 @@ class UncoveredUse:
 
 def visible_to_others(uses: Iterable[UncoveredUse]) -> tuple[UncoveredUse, ...]:
     """The uses that people without the rows may know of."""
-    return tuple(use for use in uses if use.what != WARNED)
+    return tuple(use for use in uses if use.what != INSPECTION_WARNING)
 
 
 def n_uses(uses: Iterable[UncoveredUse]) -> int:

@@ -40,7 +40,7 @@ from dpviz.errors import (
 from dpviz.installation import lessons_only
 from dpviz.learners import FitRequest
 from dpviz.release.files import keep_counter, key_path, make_key, put_in_place, read_key
-from dpviz.release.migration import BOOKED, convert, mark_of
+from dpviz.release.migration import DIGEST_COLUMNS, convert, mark_of
 from dpviz.release.recognition import MARK, Table
 from dpviz.release.records import Balance, CapChange, DataSet, ReleaseRecord, State, UncoveredUse, check_caps
 from dpviz.results.document import Recorded
@@ -573,14 +573,14 @@ class Register:
         """A release that is started, in the open transaction."""
         texts = (json.dumps(settings, sort_keys=True), json.dumps(disclosures))
         content = (token, data_set, timestamp(), learner, texts[0], float(loss.epsilon), float(loss.delta), texts[1])
-        booked = dict(zip(BOOKED, content, strict=True))
+        booked = dict(zip(DIGEST_COLUMNS, content, strict=True))
         mark = mark_of(booked, self.keyed_hash)
         self._insert("release", **booked, file=file, seal=mark, digest=mark, state=str(State.STARTED))
 
     def changes_outside(self) -> Iterator[str]:
         """Releases that are not as they were booked, or are gone, and caps without a record of them: a sentence each."""
         with self.reading() as connection:
-            names, numbers = ("number", "digest", *BOOKED), set[int]()
+            names, numbers = ("number", "digest", *DIGEST_COLUMNS), set[int]()
             for row in connection.execute(f"SELECT {', '.join(names)} FROM release ORDER BY number"):
                 release = dict(zip(names, row, strict=True))
                 numbers.add(release["number"])
@@ -693,7 +693,7 @@ class Register:
         return tuple(use for use in every if use.fingerprint == own or (known and use.data_set == known.name))
 
     def note_inspection(self, what: str, data: Rows) -> None:
-        """Note an inspection (INSPECTION or WARNED) of these rows by their schema. The digest of the first schema is kept."""
+        """Note an inspection of these rows by their schema (INSPECTION, INSPECTION_WARNING), with the first schema's digest."""
         self.note_use(data.identity, what=what, settings={})
         if not self._first_schemas(data):
             self.note_use(_inspection_key(data), what=_FIRST_SCHEMA, settings={"schema": _digest_of(data.schema)})

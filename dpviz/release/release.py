@@ -22,7 +22,7 @@ from dpviz.learners.request import doubts, rows_of
 from dpviz.privacy.source import ExactNoise
 from dpviz.randomness import random_128_bits
 from dpviz.release.files import SUFFIX, require_new_file
-from dpviz.release.records import WARNED, ReleaseRecord, State, protected_unit
+from dpviz.release.records import INSPECTION_WARNING, ReleaseRecord, State, protected_unit
 from dpviz.release.register import Register
 from dpviz.results.document import AssumptionEntry, Booking, Recorded
 from dpviz.results.result import FitResult
@@ -33,7 +33,7 @@ from dpviz.training.counted_rows import CountedRows
 #: A public row count with more digits than this, or not rounded to tens, looks counted rather than known.
 MAX_DIGITS = 3
 #: Fields of columns with an assumption of their own.
-_SAID = frozenset({"kind", "low", "high", "categories", "classes"})
+_COLUMN_FIELDS = frozenset({"kind", "low", "high", "categories", "classes"})
 
 
 class Status(StrEnum):
@@ -111,7 +111,7 @@ def _of_column(column: Feature | Target) -> Iterator[Assumption]:
             yield _value("classes", name, _count(len(classes), "class", "classes"), read & {"classes"})
     if "kind" in read:
         yield _value("kind", column.name, "whether it is a number or a list of categories", {"kind"})
-    if read - _SAID:
+    if read - _COLUMN_FIELDS:
         yield _value("reading", column.name, "how its cells are read: missing, unknown, whole numbers, dates", read)
 
 
@@ -209,7 +209,7 @@ def release(
     require_source(register, data)
     if not accept_rows and (doubtful := doubts(data)):
         if known.role is DataRole.PRIVATE:
-            register.note_inspection(WARNED, data)
+            register.note_inspection(INSPECTION_WARNING, data)
         remedy = "Correct the schema by what you know without the rows, or pass accept_rows=True."
         remedy += " Nothing was spent. Keep this private."
         raise UnansweredRows("few", " ".join(doubtful), where="", remedy=remedy)

@@ -25,7 +25,7 @@ from dpviz.table.strict_json import FilledText, plain, read, with_infinity, wron
 from dpviz.version import VERSION
 
 #: What is said of a release of which the document names no entry in a register.
-UNRECORDED = "Not recorded in any register: nobody adds its cost to that of other releases of the same rows."
+NO_REGISTER_ENTRY = "Not recorded in any register: nobody adds its cost to that of other releases of the same rows."
 
 
 _SETTINGS = {

@@ -17,7 +17,7 @@ from dpviz.installation import offered_modules
 from dpviz.results.verdict import Unit
 
 #: Another name of a form.
-_ALSO = {"sql": "sqlite"}
+_SYNONYMS = {"sql": "sqlite"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +54,7 @@ def forms() -> dict[str, Form]:
 
 def form_called(name: str) -> Form:
     """The form called `name`; raises UnknownName."""
-    found = _every_form().get(_ALSO.get(name, name))
+    found = _every_form().get(_SYNONYMS.get(name, name))
     if found is None:
         raise UnknownName("export format", name, forms())
     return found

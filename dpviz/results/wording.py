@@ -2,7 +2,7 @@
 
 import math
 
-_SPELLED = str.maketrans({"ε": "epsilon", "δ": "delta", "∞": "infinity", "−": "-"})
+_SIGN_NAMES = str.maketrans({"ε": "epsilon", "δ": "delta", "∞": "infinity", "−": "-"})
 
 
 def number_text(value: float) -> str:
@@ -23,4 +23,4 @@ def rounded_up(value: float, digits: int = 0) -> str:
 
 def signs_spelled(text: str) -> str:
     """The same with "epsilon", "delta", "infinity" and a hyphen for their signs: for a terminal and for comments in code."""
-    return text.translate(_SPELLED)
+    return text.translate(_SIGN_NAMES)

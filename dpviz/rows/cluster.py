@@ -34,9 +34,9 @@ PartFunction = Callable[[int, Batches], Batches]
 
 #: What is kept of a part: records of some rows as bytes, and the `numbers_of` all its rows once.
 #: Of rows that are a person's also the number of each one's first (`firsts`, int64).
-KEPT = pa.schema([("records", pa.binary()), ("firsts", pa.binary()), ("numbers", pa.binary())])
+PART_SCHEMA = pa.schema([("records", pa.binary()), ("firsts", pa.binary()), ("numbers", pa.binary())])
 #: What is kept of rows until those of each person are chosen: a row's place, whose it is, what that looks like, and a draw.
-WHOSE = pa.schema(
+PERSON_SCHEMA = pa.schema(
     {
         "records": pa.binary(),
         "numbers": pa.binary(),
@@ -71,7 +71,7 @@ class Source(Protocol):
         """`CELLS` that a function makes of every part; equal cells are added up before they come here."""
 
     def partition_by(self, person: str, most: int) -> Source:
-        """Of `WHOSE` batches: of each person the `most` rows with the least draws, kept as `KEPT` batches.
+        """Of `PERSON_SCHEMA` batches: of each person the `most` rows with the least draws, kept as `PART_SCHEMA` batches.
 
         These rows are numbered in their order, which they need not be kept in; `firsts` are numbers of the first of each person.
         `concatenate_pieces` makes such batches of those in which `row` is that number. Raises SchemaError where one look has
@@ -110,7 +110,9 @@ class ClusterRows(SourceRows):
     def _rows_of(self, encoding: Encoding) -> tuple[np.ndarray, int]:
         self._give_up()
         with _source_errors():
-            self._kept = self._source.map_batches(partial(encode_part, encoding), WHOSE if encoding.person else KEPT)
+            self._kept = self._source.map_batches(
+                partial(encode_part, encoding), PERSON_SCHEMA if encoding.person else PART_SCHEMA
+            )
             places, counts = self._numbers_of_parts(encoding)
             numbers = np.zeros(encoding.n_numbers, dtype=np.int64)
             numbers[places[places < len(numbers)]] = counts[places < len(numbers)]
@@ -186,16 +188,16 @@ def encode_part(encoding: Encoding, part: int, batches: Batches) -> Batches:
         numbers += numbers_of(data, encoding.wanted)
         records = encoding.records(data)
         if data.persons is None:
-            yield pa.RecordBatch.from_pylist([{"records": records.tobytes()}], KEPT)
+            yield pa.RecordBatch.from_pylist([{"records": records.tobytes()}], PART_SCHEMA)
             continue
         column, n_rows = table.column(encoding.person), len(records)
         looks = [None if column.typed is not None else _look(text) for text in column.value_texts]
         persons = (pa.array(texts, pa.string()).take(pa.array(data.persons)) for texts in (column.value_texts, looks))
         each = pa.FixedSizeBinaryArray.from_buffers(pa.binary(records.itemsize), n_rows, [None, pa.py_buffer(records)])
         own = each.cast(pa.binary()), pa.nulls(n_rows, pa.binary()), pa.array(np.arange(row, row + n_rows))
-        yield pa.RecordBatch.from_arrays([*own, *persons, pa.array(secure_uniforms(n_rows))], schema=WHOSE)
+        yield pa.RecordBatch.from_arrays([*own, *persons, pa.array(secure_uniforms(n_rows))], schema=PERSON_SCHEMA)
         row += n_rows
-    yield pa.RecordBatch.from_pylist([{"numbers": numbers.tobytes()}], WHOSE if encoding.person else KEPT)
+    yield pa.RecordBatch.from_pylist([{"numbers": numbers.tobytes()}], PERSON_SCHEMA if encoding.person else PART_SCHEMA)
 
 
 def _look(text: str) -> str:
@@ -214,10 +216,12 @@ def _numbers_of_part(encoding: Encoding, part: int, batches: Batches) -> Batches
 
 
 def concatenate_pieces(part: int, batches: Batches) -> Batches:
-    """The records of `WHOSE` batches in few pieces, with `row` as the number of each one's first."""
+    """The records of `PERSON_SCHEMA` batches in few pieces, with `row` as the number of each one's first."""
     for batch in batches:
         firsts = batch.column("row").to_numpy().astype(np.int64).tobytes()
-        yield pa.RecordBatch.from_pylist([{"records": b"".join(batch.column("records").to_pylist()), "firsts": firsts}], KEPT)
+        yield pa.RecordBatch.from_pylist(
+            [{"records": b"".join(batch.column("records").to_pylist()), "firsts": firsts}], PART_SCHEMA
+        )
 
 
 def count_part(

@@ -24,7 +24,17 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.window import Window
 
 from dpviz.rows.address import Address
-from dpviz.rows.cluster import CELLS, KEPT, WHOSE, Batches, ClusterRows, PartFunction, cells_of, concatenate_pieces, starts_of
+from dpviz.rows.cluster import (
+    CELLS,
+    PART_SCHEMA,
+    PERSON_SCHEMA,
+    Batches,
+    ClusterRows,
+    PartFunction,
+    cells_of,
+    concatenate_pieces,
+    starts_of,
+)
 from dpviz.rows.databases import Database, checked_columns
 from dpviz.table.encode import several_spellings
 from dpviz.table.schema import Schema
@@ -116,8 +126,8 @@ class SparkSource:
             sizes = ordered.sum_batches(_size_of_part)
             starts = starts_of(*(column.to_numpy() for column in sizes.columns))
             first = functions.min("row").over(Window.partitionBy("person"))
-            numbered = ordered._map_rows(partial(_number_rows, starts), WHOSE).withColumn("row", first)
-            return SparkSource(numbered).map_batches(concatenate_pieces, KEPT)
+            numbered = ordered._map_rows(partial(_number_rows, starts), PERSON_SCHEMA).withColumn("row", first)
+            return SparkSource(numbered).map_batches(concatenate_pieces, PART_SCHEMA)
         finally:
             ordered.close()
 
@@ -159,7 +169,7 @@ def _number_rows(starts: dict[int, int], part: int, batches: Batches) -> Batches
     start = starts.get(part, 0)
     for batch in batches:
         numbers = pa.array(range(start, start + batch.num_rows), pa.int64())
-        yield batch.set_column(batch.schema.get_field_index("row"), WHOSE.field("row"), numbers)
+        yield batch.set_column(batch.schema.get_field_index("row"), PERSON_SCHEMA.field("row"), numbers)
         start += batch.num_rows
 
 

@@ -23,7 +23,7 @@ from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget, Schem
 #: From this many rows on, looking for bins pays for making a table of cells.
 FEW_ROWS = 1 << 14
 #: Marks a cell that holds a threshold.
-_HELD = 255
+_THRESHOLD_CELL = 255
 #: Thresholds farther from 0 have no cells: sums with them may be beyond all numbers.
 _FARTHEST = 1e250
 #: How many cells are tried: the finest of PF-tree's grid, 2^-16 of the range, still fit into the processor's cache.
@@ -92,20 +92,20 @@ class ThresholdCells:
 
     shift: float
     first: int  # the bits of the sum of `shift` and the first threshold
-    below: np.ndarray  # per cell: thresholds in lower cells; _HELD where the cell holds one
+    below: np.ndarray  # per cell: thresholds in lower cells; _THRESHOLD_CELL where the cell holds one
     thresholds: np.ndarray
 
     @classmethod
     def of(cls, thresholds: np.ndarray) -> ThresholdCells | None:
         """None where no such cells are few enough."""
-        if not (0 < len(thresholds) < _HELD and np.abs(thresholds).max() < _FARTHEST):
+        if not (0 < len(thresholds) < _THRESHOLD_CELL and np.abs(thresholds).max() < _FARTHEST):
             return None
         for n_cells in _CELLS:
             shift = _shift(thresholds, n_cells)
             bits = _bits(thresholds, shift)
             if len(np.unique(bits)) == len(thresholds):
                 below = np.repeat(np.arange(len(bits) + 1, dtype=np.uint8), np.diff(bits, prepend=bits[0] - 1, append=bits[-1]))
-                below[bits - bits[0]] = _HELD  # at both ends are numbers beyond all thresholds, and what is no number
+                below[bits - bits[0]] = _THRESHOLD_CELL  # at both ends are numbers beyond all thresholds, and what is no number
                 return cls(shift, int(bits[0]), below, thresholds)
         return None
 
@@ -114,7 +114,7 @@ class ThresholdCells:
         cell = _bits(values, self.shift)
         cell -= self.first
         found = self.below.take(cell, mode="clip")
-        held = np.flatnonzero(found == _HELD)
+        held = np.flatnonzero(found == _THRESHOLD_CELL)
         found[held] = np.searchsorted(self.thresholds, values[held])
         return found
 

@@ -139,19 +139,19 @@ class Marks(StrEnum):
 
     POINT = "."  #: Decimals follow a point, commas group thousands: where commas separate cells, so that 1,311 is in quotes
     COMMA = ","  #: Decimals follow a comma, points group thousands: only where the schema says so
-    EITHER = ";"  #: A single mark is a decimal mark: where semicolons separate cells, as they do because a comma cannot
+    AMBIGUOUS_COMMA = ";"  #: A single mark is a decimal mark: where semicolons separate cells, as they do because a comma cannot
     PROGRAM = "p"  #: A point before decimals and no groups, whatever a schema says: texts that a program made of numbers
-    UNKNOWN = ""  #: As EITHER, but a comma before three digits may be either, so that 1,311 is no number
+    UNKNOWN = ""  #: As AMBIGUOUS_COMMA, but a comma before three digits may be either, so that 1,311 is no number
 
 
 #: What the delimiter of a file says about numbers.
-MARKS_OF = {",": Marks.POINT, ";": Marks.EITHER}
+MARKS_OF = {",": Marks.POINT, ";": Marks.AMBIGUOUS_COMMA}
 _THIN = " \u00a0\u2009\u202f'’"
 _BY_BLANKS = re.compile(rf"([+-]?[1-9][0-9]{{0,2}})([{_THIN}])([0-9]{{3}}(?:\2[0-9]{{3}})*)((?:[.,][0-9]*)?)")
 _BY_COMMAS = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+|[+-]?[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}")  # 1,311 and 1,23,456
 _BY_POINTS = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:\.[0-9]{3})+")
 #: A comma before three digits and nothing else; or a point.
-EITHER = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")
+AMBIGUOUS_COMMA = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")
 IN_DOUBT = re.compile(r"[+-]?[1-9][0-9]{0,2}[.,][0-9]{3}")
 
 
@@ -179,7 +179,7 @@ def is_plain(joined: str, marks: Marks) -> bool:
     """Whether each mark in these texts is a decimal point, or a comma that stands for one: they may be read all at once."""
     if "_" in joined or marks is Marks.COMMA:
         return False
-    return "," not in joined or (marks is Marks.EITHER and "." not in joined)
+    return "," not in joined or (marks is Marks.AMBIGUOUS_COMMA and "." not in joined)
 
 
 def _plain(text: str, marks: Marks) -> str:
@@ -197,7 +197,7 @@ def _plain(text: str, marks: Marks) -> str:
         return text.replace(".", "") if marks is not Marks.POINT and _BY_POINTS.fullmatch(text) else ""
     if not points:
         if marks is Marks.COMMA or (marks is not Marks.POINT and commas == 1):
-            in_doubt = marks is Marks.UNKNOWN and EITHER.fullmatch(text)
+            in_doubt = marks is Marks.UNKNOWN and AMBIGUOUS_COMMA.fullmatch(text)
             return "" if commas > 1 or in_doubt else text.replace(",", ".")
         return text.replace(",", "") if _BY_COMMAS.fullmatch(text) else ""
     if text.rfind(",") < text.rfind("."):
@@ -213,7 +213,7 @@ def _plain(text: str, marks: Marks) -> str:
 
 #: How dates may be written: which of year, month and day comes first, second, third.
 ORDERS = ("ymd", "dmy", "mdy")
-_WRITTEN = re.compile(r"(\d{1,4})[-./](\d{1,2})[-./](\d{1,4})(?:[T ].*)?", re.DOTALL | re.ASCII)
+_DATE = re.compile(r"(\d{1,4})[-./](\d{1,2})[-./](\d{1,4})(?:[T ].*)?", re.DOTALL | re.ASCII)
 
 
 def date_of(text: str, order: str) -> dt.date | None:
@@ -221,7 +221,7 @@ def date_of(text: str, order: str) -> dt.date | None:
 
     One that begins with its year is read whatever the order, as cells with a type are written.
     """
-    found = _WRITTEN.fullmatch(text.strip())
+    found = _DATE.fullmatch(text.strip())
     if found is None:
         return None
     of = dict(zip("ymd" if len(found[1]) == 4 else order, found.groups(), strict=True))

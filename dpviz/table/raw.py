@@ -142,7 +142,7 @@ def _plain(name: str) -> str:
 # --- rows in any form
 
 #: What rows may be, in words that follow "must be".
-ALLOWED = "a DataFrame of pandas or Polars, an Arrow table, a table from read_table, or the path or bytes of a file"
+ROW_TYPES = "a DataFrame of pandas or Polars, an Arrow table, a table from read_table, or the path or bytes of a file"
 
 
 def table_of(rows: Any, names: Sequence[str] | None = None, *, by_record: bool = False) -> RawTable:
@@ -180,7 +180,7 @@ def in_this_form(rows: Any, names: Sequence[str] | None = None, by_record: bool 
             lambda place: kinds[place] is None or is_flat(kinds[place]),
         )
     if not hasattr(rows, "__arrow_c_stream__"):
-        raise ParameterError("dpviz", "rows", type(rows).__name__, ALLOWED)
+        raise ParameterError("dpviz", "rows", type(rows).__name__, ROW_TYPES)
     require_extra("tables", "Reading this kind of table", "pyarrow")
     if hasattr(rows, "get_columns"):
         series = rows.get_columns()

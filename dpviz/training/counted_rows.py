@@ -160,9 +160,9 @@ def _leaves(root: Node, rows: EncodedDataset, chosen: np.ndarray | None) -> tupl
 Rows = EncodedDataset | CountedRows
 
 #: Of a grid: the bins of rows, and what is known of nodes, for fits on rows that cache counts.
-_BINNED: Memo[BinnedRows] = Memo()
+_BINNED_ROWS: Memo[BinnedRows] = Memo()
 _CACHES: Memo[NodeCache] = Memo()
-_BANDED: Memo[EncodedDataset] = Memo()
+_BANDED_ROWS: Memo[EncodedDataset] = Memo()
 
 
 class ArrayRows(CountedRows):
@@ -198,7 +198,7 @@ class ArrayRows(CountedRows):
         rows = self.data if cuts is None else in_bands(self.data, cuts)
         if not grid.is_reused:
             return _bin_rows(rows, grid).root()
-        binned = _BINNED.of(rows, grid.key, lambda: _bin_rows(rows, grid))
+        binned = _BINNED_ROWS.of(rows, grid.key, lambda: _bin_rows(rows, grid))
         return binned.root(_CACHES.of(rows, grid.key, NodeCache).use() if rows.caches_counts else None)
 
     def forest_counts(self, trees: PackedTrees, tree_of: np.ndarray | None) -> np.ndarray:
@@ -234,7 +234,7 @@ def in_bands(data: EncodedDataset, cuts: np.ndarray) -> EncodedDataset:
         target = np.searchsorted(cuts, data.target).astype(np.uint8)
         return EncodedDataset(banded_schema(data.schema, cuts), data.columns, target, caches_counts=data.caches_counts)
 
-    return _BANDED.of(data, cuts.tobytes(), banded)
+    return _BANDED_ROWS.of(data, cuts.tobytes(), banded)
 
 
 def banded_schema(schema: Schema, cuts: np.ndarray) -> Schema:

@@ -19,7 +19,7 @@ from functools import partial
 import numpy as np
 
 from dpviz.accounting.claim import Disclosure
-from dpviz.accounting.events import Event, Free, Parallel, Sequential, Step
+from dpviz.accounting.events import NO_STEP, Event, Free, Parallel, Sequential, Step
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.models.tree import Branch, Leaf, MedianSplit, Node, NumberLeaf, Rule, SubsetRule, ThresholdRule, Tree
 from dpviz.privacy.geometric import GeometricNoise
@@ -31,8 +31,8 @@ from dpviz.table.candidates import CandidateGrid
 from dpviz.table.schema import NumericTarget
 from dpviz.training.counted_rows import CountedRows
 from dpviz.training.estimate.leaf_means import LEAF_SUMS, estimate_leaf_means
-from dpviz.training.estimate.number_report import TESTED, errors_of_leaves, released_sums
-from dpviz.training.estimate.report import divided, estimate_leaf_probabilities, names_of, released_counts
+from dpviz.training.estimate.number_report import TEST_PART, errors_of_leaves, released_sums
+from dpviz.training.estimate.report import divide_by_groups, estimate_leaf_probabilities, names_of, released_counts
 from dpviz.training.nodes import CountedNode, Kind
 
 
@@ -54,7 +54,7 @@ class Label:
 class Split:
     """The node splits by candidate `index` of `feature`, and both children are grown.
 
-    `below`: what they become was chosen with it; their events are `INCLUDED` in this one. `median_split`: the lower half of its
+    `below`: what they become was chosen, and paid for, with it; their events are `NO_STEP`. `median_split`: the lower half of its
     numbers is meant for one side. `codes`: instead of a candidate, the categories that go left.
     """
 
@@ -68,17 +68,15 @@ class Split:
     @classmethod
     def labelled(cls, feature: int, index: int, labels: tuple[int, int], event: Event) -> Split:
         """Both children are leaves with these labels."""
-        return cls(feature, index, event, (Label(labels[0], INCLUDED), Label(labels[1], INCLUDED)))
+        return cls(feature, index, event, (Label(labels[0], NO_STEP), Label(labels[1], NO_STEP)))
 
 
-#: The event of a decision that was paid for with the one above.
-INCLUDED = Sequential(())
 Decision = Label | Split
 Decide = Callable[[CountedNode], Decision]
 #: The exact distribution of a step: every decision with its probability, and the mass cut off where noise is unbounded.
 StepDistribution = Callable[[CountedNode], tuple[list[tuple[Decision, float]], float]]
 #: The event of a decision that is enumerated, not drawn.
-UNPRICED = Step(Free(), "distribution")
+ENUMERATION = Step(Free(), "distribution")
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,15 +165,15 @@ def _assemble(grid: CandidateGrid, decisions: dict[int, Decision], place: int) -
 
 def _branch_event(event: Event, left: Event, right: Event) -> Event:
     """`event`, then what was done to either half of the rows; without what is included in `event`."""
-    below = Parallel(tuple(part for part in (left, right) if part != INCLUDED))
-    steps = tuple(step for step in (event, below) if step not in (INCLUDED, Parallel(())))
+    below = Parallel(tuple(part for part in (left, right) if part != NO_STEP))
+    steps = tuple(step for step in (event, below) if step not in (NO_STEP, Parallel(())))
     return steps[0] if len(steps) == 1 else Sequential(steps)
 
 
 def leaf_distribution(mechanism: PermuteAndFlip, node: CountedNode) -> tuple[list[tuple[Decision, float]], float]:
     """The exact distribution of a leaf's label by permute-and-flip on its class counts; nothing is cut off."""
     chances = mechanism.probabilities(node.class_counts)
-    return [(Label(label, UNPRICED), float(chance)) for label, chance in enumerate(chances)], 0.0
+    return [(Label(label, ENUMERATION), float(chance)) for label, chance in enumerate(chances)], 0.0
 
 
 def rule_of(grid: CandidateGrid, feature: int, index: int) -> Rule:
@@ -245,7 +243,7 @@ def grow_honestly(
     tree, events = Tree(rows.schema, root), [grown]
     report: TestReport | None = None
     groups = "".join(held_out.groups for held_out in plan.held_out)  # of the test alone
-    cells = rows.leaf_counts(divided(root, rows.schema, groups), parts, len(plan.held_out))
+    cells = rows.leaf_counts(divide_by_groups(root, rows.schema, groups), parts, len(plan.held_out))
     for held_out, exact in zip(plan.held_out, cells, strict=True):
         if held_out.part == LEAF_COUNTS:
             noise = GeometricNoise(held_out.epsilon)
@@ -269,7 +267,7 @@ def _of_numbers(
     tree, summed, window = estimate_leaf_means(root, rows, parts, summing, source)
     events, report = [summed], None
     for held_out in testing:
-        exact = rows.sums(partial(errors_of_leaves, window, tree.values), tree.root, parts, TESTED).sum(axis=0)
+        exact = rows.sums(partial(errors_of_leaves, window, tree.values), tree.root, parts, TEST_PART).sum(axis=0)
         report, tested = released_sums(rows.schema, held_out, window, exact, source)
         events.append(tested)
     return tree, events, report

@@ -22,14 +22,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpviz.accounting.events import Sequential
+from dpviz.accounting.events import NO_STEP, Sequential
 from dpviz.models.tree import MedianSplit
 from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT, Sensitivity
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.candidates import CandidateGrid
 from dpviz.table.schema import NumericTarget
-from dpviz.training.growing import INCLUDED, Label, Split
+from dpviz.training.growing import Label, Split
 from dpviz.training.nodes import CountedNode, left_counts
 from dpviz.training.scores import labelled_utilities, locate_labelled
 
@@ -86,7 +86,7 @@ class MedianSplitter:
         candidate, labels = locate_labelled(chosen.value, self.grid.n_candidates, 2, 0)
         assert candidate is not None
         median_split = MedianSplit(float(self.cuts[median.value]), low_left=labels[0] == 0)
-        leaf = Label(0, INCLUDED, median_split.median)
+        leaf = Label(0, NO_STEP, median_split.median)
         event = Sequential((median.event, chosen.event))
         return Split(*self.grid.locate(candidate), event, (leaf, leaf) if ends else None, median_split)
 

@@ -29,7 +29,7 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
 from dpviz.training.counted_rows import counter_of
 from dpviz.training.growing import (
-    UNPRICED,
+    ENUMERATION,
     Decision,
     Label,
     Split,
@@ -174,7 +174,7 @@ def least_gini_distribution(
     for feature in range(len(tables)):
         wins = _wins(tables, feature, noise)
         for left in range(2):
-            decisions.append((Split(feature, 0, UNPRICED, codes=(left,)), float(wins[left])))
+            decisions.append((Split(feature, 0, ENUMERATION, codes=(left,)), float(wins[left])))
     return decisions, max(0.0, 1 - sum(chance for _, chance in decisions)) + ROUNDING
 
 

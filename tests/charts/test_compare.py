@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from dpviz.charts.compare import (
-    ENOUGH,
+    MIN_FITS,
     bandable,
     box_chart,
     compare_chart,
@@ -42,7 +42,7 @@ NOISY = Curve("s-gbdt", "holds", tuple(Point(x, x, low, 0.3, 0.4, 30) for x, low
 TREE = Curve("cart-regression", "none", (Point(math.inf, math.inf, 0.44, 0.45, 0.46, 5),))
 R2 = {"along": "epsilon", "metric": "r2", "level": 0.0}
 ERRORS = [Curve(name, "holds", (Point(1.0, 1.0, at, at, at, 3),)) for name, at in (("dp-mean", 880.0), ("s-gbdt", 412.25))]
-FEW = Curve("pf-tree", "holds", (*SOUND.points[:2], replace(SOUND.points[2], n_fits=ENOUGH - 1)))
+FEW = Curve("pf-tree", "holds", (*SOUND.points[:2], replace(SOUND.points[2], n_fits=MIN_FITS - 1)))
 IN_UNITS = Difference("s-gbdt", "dp-mean", 1.0, 0.9, 1.0, 400.0, 467.75, 470.0, 5, 20)
 BOXES = {"pf-tree": np.array([0.1, 0.2, 0.3, 0.4]), "privatree": np.array([0.5])}
 
@@ -154,8 +154,8 @@ def test_a_probability_is_never_a_bare_certainty_and_no_range_is_shown_of_too_fe
     assert [is_cut((it,), metric, band) for it, metric, band in cases] == [True, False, False, False]  # a band that is drawn
     worse = replace(NOISY, points=tuple(replace(it, median=-9.0) for it in NOISY.points))
     assert is_cut((worse, TREE), "r2")
-    few = Difference("s-gbdt", "dp-mean", 0.5, 0.3, 0.7, 400.0, 467.75, 470.0, 5, ENOUGH - 1)
-    row, _ = difference_rows([few, replace(few, n_draws=ENOUGH)], "rmse")
+    few = Difference("s-gbdt", "dp-mean", 0.5, 0.3, 0.7, 400.0, 467.75, 470.0, 5, MIN_FITS - 1)
+    row, _ = difference_rows([few, replace(few, n_draws=MIN_FITS)], "rmse")
     assert (row["median difference in RMSE, units of the target"], row["5%"]) == ("+467.8", "too few fits")
     assert "5%" not in difference_rows([few], "rmse")[0]
     (row,) = difference_rows([found()], epsilons={"pf-tree": 0.1, "privatree": 0.3})  # at equal risk

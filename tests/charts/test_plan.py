@@ -11,7 +11,7 @@ from dpviz.charts import plan as drawn
 from dpviz.charts.chart import Chart
 from dpviz.charts.plan import AtRisk, answer_headline, answer_sentence, search_chart
 from dpviz.evaluation.plan import Consequence, Consequences, Goal, SearchAnswer, judge_point
-from dpviz.evaluation.simulate import Expected
+from dpviz.evaluation.simulate import ExpectedScores
 from dpviz.learners import FitRequest
 from dpviz.results.verdict import ROW, Unit
 from dpviz.results.wording import number_text, rounded_up
@@ -49,7 +49,7 @@ FOUND = answer(point(0.01, 3, 30), point(0.1, 450, 500), point(1.0, 200, 200))
 LOOKED = answer(point(0.01, 8, 10), point(0.1, 450, 500), point(1.0, 10, 10), complete=False)
 ROWS = answer(point(5_000, 200, 200), grid=(100, 5_000))
 REFUTED, OPEN = answer(point(1.0, 3, 30)), answer(point(1.0, 450, 500))
-STRENGTHS = (Expected("little", 0.3, 0.76, 0.76, 0.02, 0.0, 40), Expected("much", 0.9, 0.76, 0.85, 0.6, 0.95, 40))
+STRENGTHS = (ExpectedScores("little", 0.3, 0.76, 0.76, 0.02, 0.0, 40), ExpectedScores("much", 0.9, 0.76, 0.85, 0.6, 0.95, 40))
 
 
 def panels(found: Consequences, cursor: float = 1.0, unit: Unit = ROW) -> Chart:

@@ -21,20 +21,20 @@ from tests.support.paths import ROOT, SOON
 
 
 def test_the_last_two_tables_stay_with_their_counts(monkeypatch):
-    monkeypatch.setattr(workers, "_KEPT", {})
+    monkeypatch.setattr(workers, "_TABLES", {})
     data = clinic()
     kept = workers.process_local_copy(data)
     assert kept.caches_counts
     assert workers.process_local_copy(workers.without_caches(data)) is kept
     assert workers.process_local_copy(replace(data, not_row_wise="chosen")) is not kept  # same rows, another claim
     workers.process_local_copy(data.take(slice(0, 50), share=0.5))
-    assert len(workers._KEPT) == 2
+    assert len(workers._TABLES) == 2
     assert workers.process_local_copy(data) is not kept
 
 
 def test_the_same_rows_of_other_persons_are_another_table(monkeypatch):
     """What is held out of a fit goes by persons, and what a person loses by how many rows one has."""
-    monkeypatch.setattr(workers, "_KEPT", {})
+    monkeypatch.setattr(workers, "_TABLES", {})
     data = clinic()
     of_two, of_three = (np.arange(data.n_rows) // rows for rows in (2, 3))
     for persons, rows in ((None, None), (of_two, 2), (of_two, 3), (of_three, 3)):

@@ -20,7 +20,7 @@ from dpviz.errors import RefusedRelease
 from dpviz.learners import fit
 from dpviz.release import files
 from dpviz.release.export import register_json, register_lines
-from dpviz.release.records import WARNED
+from dpviz.release.records import INSPECTION_WARNING
 from dpviz.table.encode import encode
 from dpviz.table.proposal import propose_schema
 from dpviz.table.raw import RawTable
@@ -147,7 +147,7 @@ def test_private_rows_are_not_told_about_unasked_and_a_refused_release_spends_no
     assert "Far fewer rows are used" in said
     assert set(re.findall(r"\d[\d,]*", said)) == {"100,000"}
     assert register.releases() == ()
-    assert [(item.what, item.times) for item in register.uncovered_uses()] == [(WARNED, 1)]
+    assert [(item.what, item.times) for item in register.uncovered_uses()] == [(INSPECTION_WARNING, 1)]
     of_others = texts(opened("publish", rows=loaded, **REGISTER))
     assert "how the rows fit" not in f"{register_json(register)} {register_lines(register)} {of_others}"
     assert test.checkbox(key="publish-agreed").disabled

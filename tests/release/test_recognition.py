@@ -14,7 +14,7 @@ import pytest
 import dpviz
 from dpviz.errors import DpvizError, ParameterError, RefusedRelease, UnansweredRows, UnknownName
 from dpviz.learners import FitRequest
-from dpviz.release.records import WARNED
+from dpviz.release.records import INSPECTION_WARNING
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from tests.support.commands import run  # noqa: F401
@@ -258,7 +258,7 @@ def test_that_few_rows_can_be_used_is_noted_of_private_rows(register):
     spoiled = FRAME.assign(y="neither")
     with pytest.raises(RefusedRelease, match=r"No row is used\..*pass accept_rows=True"):
         release(register, "one", spoiled, schema(), accept_rows=False)
-    assert [look.what for look in register.uncovered_uses()] == [WARNED]
+    assert [look.what for look in register.uncovered_uses()] == [INSPECTION_WARNING]
     assert register.releases() == ()
 
 

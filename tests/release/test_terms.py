@@ -11,7 +11,7 @@ import dpviz
 from dpviz.errors import PublicValuesWarning, RefusedRelease
 from dpviz.learners import FitRequest
 from dpviz.learners.request import doubts
-from dpviz.release.records import INSPECTION, WARNED, n_uses
+from dpviz.release.records import INSPECTION, INSPECTION_WARNING, n_uses
 from dpviz.release.register import Register
 from dpviz.release.release import Assumption, Status, assumptions, preview_terms, require_source
 from dpviz.table.schema import MAX_SOURCE_LENGTH, CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
@@ -103,7 +103,7 @@ def refused(register, schema, rows=ROWS):
     return ""
 
 
-@pytest.mark.parametrize("what", [INSPECTION, WARNED])
+@pytest.mark.parametrize("what", [INSPECTION, INSPECTION_WARNING])
 @pytest.mark.parametrize("corrected", CORRECTED)
 def test_only_what_was_corrected_after_a_look_needs_a_source(register, what, corrected):
     assert not refused(register, corrected)
@@ -120,12 +120,12 @@ def test_only_what_was_corrected_after_a_look_needs_a_source(register, what, cor
 
 def test_a_second_look_makes_the_first_schema_not_forgotten_and_nothing_more_is_listed_than_that_it_was_taken(register):
     """A warning to the owner is counted as a look by no page."""
-    for what, schema in ((INSPECTION, SCHEMA), (WARNED, CORRECTED[0]), (INSPECTION, CORRECTED[0])):
+    for what, schema in ((INSPECTION, SCHEMA), (INSPECTION_WARNING, CORRECTED[0]), (INSPECTION, CORRECTED[0])):
         register.note_inspection(what, dpviz.encode(ROWS, schema))
     assert refused(register, CORRECTED[0])
     assert not refused(register, SCHEMA)
     assert n_uses(register.uncovered_uses()) == 2
-    assert {(item.what, *item.settings) for item in register.uncovered_uses()} == {(INSPECTION,), (WARNED,)}
+    assert {(item.what, *item.settings) for item in register.uncovered_uses()} == {(INSPECTION,), (INSPECTION_WARNING,)}
 
 
 @pytest.mark.parametrize("source", ["a\nb", "a" * (MAX_SOURCE_LENGTH + 1), "\u202e", 3, None, b"x"])

@@ -11,7 +11,7 @@ from dpviz.io.exports.contract import ExportInput
 from dpviz.learners import FitRequest, fit
 from dpviz.models.document import _READERS, model_from_json
 from dpviz.release.release import preview_terms, released_document
-from dpviz.results.document import UNRECORDED, Recorded, is_recorded, statement_of
+from dpviz.results.document import NO_REGISTER_ENTRY, Recorded, is_recorded, statement_of
 from dpviz.results.json_schema import JSON_SCHEMA, json_schema_text
 from tests.support.exports_models import CASES, exportable, rows_of, schema_with_stand_ins
 from tests.support.paths import ROOT
@@ -81,11 +81,11 @@ def test_a_release_that_no_register_counts_says_so_and_a_simulation_has_nothing_
     released = fit("pf-tree", rows_of(schema_with_stand_ins()), epsilon=1.0, accept_rows=True)
     document = json.loads(released.to_json())
     assert (document["register"], is_recorded(document)) == (None, False)
-    assert UNRECORDED in ExportInput(released.to_json()).verdict.because
-    assert any(UNRECORDED in fact for fact in ExportInput(released.to_json()).facts)
+    assert NO_REGISTER_ENTRY in ExportInput(released.to_json()).verdict.because
+    assert any(NO_REGISTER_ENTRY in fact for fact in ExportInput(released.to_json()).facts)
     simulated = json.loads(fit("pf-tree", rows_of(schema_with_stand_ins()), epsilon=1.0, seed=1).to_json())
     assert "register" not in simulated
-    assert UNRECORDED not in ExportInput(json.dumps(simulated)).verdict.because
+    assert NO_REGISTER_ENTRY not in ExportInput(json.dumps(simulated)).verdict.because
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ import dpviz
 from dpviz.errors import TableError, UnsupportedError
 from dpviz.models.packed_forest import values_of
 from dpviz.privacy.source import Simulation
-from dpviz.rows.cluster import CELLS, KEPT, WHOSE, ClusterRows, PartFunction, concatenate_pieces
+from dpviz.rows.cluster import CELLS, PART_SCHEMA, PERSON_SCHEMA, ClusterRows, PartFunction, concatenate_pieces
 from dpviz.training.forests import draw_trees
 from tests.support.nasty_cells import SCHEMA, shuffled
 from tests.support.paths import ROOT, SEED
@@ -48,7 +48,7 @@ class Parts:
 
     def partition_by(self, person: str, most: int) -> Parts:
         self.befalls()
-        rows = pa.Table.from_batches([batch for part in self.parts for batch in part], schema=WHOSE)
+        rows = pa.Table.from_batches([batch for part in self.parts for batch in part], schema=PERSON_SCHEMA)
         rows = rows.filter(pa.compute.is_valid(rows["records"])).sort_by([("person", "ascending"), ("draw", "ascending")])
         persons = rows["person"].to_numpy(zero_copy_only=False)
         first = np.r_[True, persons[1:] != persons[:-1]][: len(persons)]
@@ -57,13 +57,13 @@ class Parts:
         codes = chosen["person"].combine_chunks().dictionary_encode().indices.to_numpy()
         _, firsts = np.unique(codes, return_index=True)
         at = chosen.schema.get_field_index("row")
-        numbered = chosen.set_column(at, "row", pa.array(firsts[codes], pa.int64())).cast(WHOSE)
+        numbered = chosen.set_column(at, "row", pa.array(firsts[codes], pa.int64())).cast(PERSON_SCHEMA)
         return self._made(
-            [[batch for whole in concatenate_pieces(0, iter(numbered.to_batches(100))) for batch in [whole]]], KEPT.names
+            [[batch for whole in concatenate_pieces(0, iter(numbered.to_batches(100))) for batch in [whole]]], PART_SCHEMA.names
         )
 
     def close(self) -> None:
-        Parts.kept -= bool(self.parts) and self.names in (tuple(KEPT.names), tuple(WHOSE.names))
+        Parts.kept -= bool(self.parts) and self.names in (tuple(PART_SCHEMA.names), tuple(PERSON_SCHEMA.names))
         self.parts = []
 
 

@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 from dpviz.accounting.claim import Claim
-from dpviz.accounting.events import BoundedRange, Free, Parallel, PureDP, Sequential, Step
+from dpviz.accounting.events import NO_STEP, BoundedRange, Free, Parallel, PureDP, Sequential, Step
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.learners import get_learner
 from dpviz.learners.native import pf_tree
 from dpviz.training.contract import FitByGrowing
-from dpviz.training.growing import INCLUDED, Label, Split
+from dpviz.training.growing import Label, Split
 
 #: pf-tree that grows from all rows, whatever else is asked: coins have their own tests.
 GROWING = replace(
@@ -70,7 +70,7 @@ def _looks_at_all_rows(data, plan, params, source):
     def step(node):
         decision = growth.step(node)
         if isinstance(decision, Split) and decision.below is not None:
-            return replace(decision, below=(decision.below[0], Label(majority, INCLUDED)))
+            return replace(decision, below=(decision.below[0], Label(majority, NO_STEP)))
         return decision
 
     return replace(growth, step=step)

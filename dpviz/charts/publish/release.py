@@ -16,7 +16,7 @@ from dpviz.learners import get_learner, registry
 from dpviz.release.check import Match, Place, compose_releases, match_file
 from dpviz.release.records import Balance, CapChange, State, UncoveredUse, total
 from dpviz.release.register import Register
-from dpviz.results.document import UNRECORDED
+from dpviz.results.document import NO_REGISTER_ENTRY
 from dpviz.results.result import FitResult
 from dpviz.results.verdict import Unit, Verdict, bare_text, loss_text, odds_text, right_guesses, times_text
 from dpviz.results.wording import number_text
@@ -217,8 +217,8 @@ def place_sentence(file: CheckedFile) -> str:
             return "It is of another register. Whether it is as it was released, only that one can tell."
         case Place.NO_REGISTER:
             return f"There is no register at {file.register}. Whether it was released as it is, only a register can tell."
-        case Place.UNRECORDED:
-            return UNRECORDED if file.result.released else str(file.result.not_released_because)
+        case Place.NO_REGISTER_ENTRY:
+            return NO_REGISTER_ENTRY if file.result.released else str(file.result.not_released_because)
 
 
 def cost_sentences(file: CheckedFile) -> tuple[str, str]:

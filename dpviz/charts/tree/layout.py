@@ -21,7 +21,7 @@ ROW_HEIGHT, ROW_GAP, INDENT, MIN_INDENT = 28.0, 5.0, 16.0, 6.0
 PAGE_WIDTH, MAX_WIDTH = 1040.0, 1060.0
 NARROW_WIDTH = 340.0
 #: Stands for a branch below which nothing is drawn for want of room.
-MORE = Leaf(0)
+CUT_BRANCH = Leaf(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +190,7 @@ def _children(node: Node, path: str) -> list[tuple[str, Node]]:
 def cut(node: Node, levels: int) -> Node:
     """The subtree with a stub in place of every branch below so many levels of questions."""
     if not isinstance(node, Branch) or not levels:
-        return MORE if isinstance(node, Branch) else node
+        return CUT_BRANCH if isinstance(node, Branch) else node
     return replace(node, left=cut(node.left, levels - 1), right=cut(node.right, levels - 1))
 
 

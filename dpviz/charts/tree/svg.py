@@ -28,7 +28,18 @@ from dpviz.charts.theme import (
     step_variables,
     text_on,
 )
-from dpviz.charts.tree.layout import MORE, PADDING, SIDE_WIDTH, SMALL, SWATCH, TEXT, Layout, NodeBox, least_widths, tree_layout
+from dpviz.charts.tree.layout import (
+    CUT_BRANCH,
+    PADDING,
+    SIDE_WIDTH,
+    SMALL,
+    SWATCH,
+    TEXT,
+    Layout,
+    NodeBox,
+    least_widths,
+    tree_layout,
+)
 from dpviz.charts.tree.text import (
     SIDES,
     between_in_words,
@@ -249,11 +260,11 @@ def _side(drawing: _Drawing, placed: NodeBox) -> str:
 def _node(drawing: _Drawing, placed: NodeBox) -> Iterator[str]:
     mark = _mark(drawing, placed)
     words = node_in_words(drawing.tree, placed.path)
-    if placed.node is MORE:
+    if placed.node is CUT_BRANCH:
         words += f" {leaves_below(drawing.tree, placed.path)} below it are not drawn."
     if placed.path in drawing.unreachable:
         words += " No row can get here."
-    elif placed.path in drawing.notes.probabilities and placed.node is not MORE:
+    elif placed.path in drawing.notes.probabilities and placed.node is not CUT_BRANCH:
         share, low, high = drawing.notes.probabilities[placed.path]
         words += f" Probability {share:.0%}, between {low:.0%} and {high:.0%}."
     if placed.path in drawing.notes.rerun_counts:
@@ -291,7 +302,7 @@ def _ink(drawing: _Drawing, path: str) -> float:
 def _attributes(drawing: _Drawing, placed: NodeBox) -> str:
     node, is_selected = placed.node, placed.id == drawing.selected
     kind = "branch"
-    if node is MORE:
+    if node is CUT_BRANCH:
         kind = "more"
     elif isinstance(node, Leaf):
         kind = f"leaf c{node.label % N_COLOURS}"
@@ -312,7 +323,7 @@ def _texts(drawing: _Drawing, placed: NodeBox, mark: str) -> Iterator[str]:
     middle = placed.y + placed.height / 2
     one_line = placed.hangs or not isinstance(placed.node, Branch)
     inset = SIDE_WIDTH if placed.hangs else 0.0
-    if drawing.notes.marks is None and placed.node is not MORE and not isinstance(placed.node, Branch):
+    if drawing.notes.marks is None and placed.node is not CUT_BRANCH and not isinstance(placed.node, Branch):
         words = " ".join(_answer(drawing, placed))
         room = right - left - inset - text_width(mark, SMALL) - 6
         if text_width(words, TEXT, bold=True) > room - SWATCH - 6:
@@ -329,7 +340,7 @@ def _texts(drawing: _Drawing, placed: NodeBox, mark: str) -> Iterator[str]:
     if placed.hangs:
         yield _text("side", left, middle + 4, SIDES[placed.path[-1]])
         left += SIDE_WIDTH
-    if placed.node is MORE:
+    if placed.node is CUT_BRANCH:
         yield _text("rule", left, middle + 4.5, leaves_below(drawing.tree, placed.path))
     elif isinstance(placed.node, Branch):
         yield from _rule(drawing, placed.node.rule, left, right, middle, placed)

@@ -48,7 +48,7 @@ from dpviz.table.validation import validate_count, validate_fraction
 from dpviz.training.contract import FitOutput, LearnerSpec
 
 #: Outcomes whose ratio is remembered; noise in many steps never repeats.
-_REMEMBERED = 4096
+_CACHE_SIZE = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +191,7 @@ class LikelihoodRatios:
                 )
             )
             asked = [one.asked for one in (alone, *with_canary)]
-        if len(self._known) < _REMEMBERED:
+        if len(self._known) < _CACHE_SIZE:
             self._known[key] = ratio
         self._note_counted(chosen, [_noise_limits(step, values) for step, *values in zip(seen, *asked, strict=True)])
         return ratio
@@ -284,7 +284,7 @@ LIMITS = 20
 RATIO = "the likelihood ratio of everything released"
 SCORE = "the score of the canary"
 RULE = "the rule at the root"
-BOTH = "the rule at the root and the prediction for the canary"
+RULE_AND_PREDICTION = "the rule at the root and the prediction for the canary"
 #: Cells of the declared range to which a predicted number is rounded.
 CELLS = 16
 #: No bound is above this.
@@ -512,7 +512,7 @@ class _Canary:
             {key: value for key, value in model_body(model).get("root", {}).items() if key not in ("left", "right")}
         )
         score = float(_score_at(model, self.canary)[0])
-        return {SCORE: score, RULE: root, BOTH: f"{root} {self._label(model)}"}
+        return {SCORE: score, RULE: root, RULE_AND_PREDICTION: f"{root} {self._label(model)}"}
 
     def _label(self, model: Model) -> int:
         predicted, target = model.predict(self.canary)[0], self.canary.schema.target
@@ -531,7 +531,7 @@ class _Canary:
         drawn = [self._ratios.record(int(present), of_noise) for present, (_, of_noise) in zip(included, seeds, strict=True)]
         looks = [self._looks(fitted.model) for fitted, _ in drawn]
         found = []
-        for name in (SCORE, RULE, BOTH):
+        for name in (SCORE, RULE, RULE_AND_PREDICTION):
             task = replace(self, observed=name)
             guesses = task.guess(included, np.array([look[name] for look in looks]), beta=beta, always=delta > 0)
             least = guesses.least_right(beta / _LOOKS)

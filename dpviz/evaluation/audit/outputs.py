@@ -40,7 +40,7 @@ Output = Hashable | Mapping[str, Hashable]
 #: One output per run, or a file of them.
 Outputs = Sequence[Hashable] | Sequence[Mapping[str, Hashable]] | str | Path
 #: What one run shows, by name; floats are told apart by cells.
-Shown = dict[str, Hashable]
+RunOutput = dict[str, Hashable]
 #: Cells for a number with more values than this; their limits are quantiles of the half that chooses.
 CELLS = 20
 
@@ -178,7 +178,7 @@ def _hashable(value: Any) -> Hashable:
     return value  # type: ignore[no-any-return]
 
 
-def _discretise(first: list[Shown], second: list[Shown], half: int) -> None:
+def _discretise(first: list[RunOutput], second: list[RunOutput], half: int) -> None:
     """Numbers with few values stay as they are, with many they become cells; NaN and infinities become texts."""
     for name in first[0]:
         values = [one[name] for one in (*first, *second)]
@@ -213,7 +213,7 @@ _WAYS = (bound_by_ratio, bound_by_guesses)
 
 
 def _choose(
-    first: Sequence[Shown], second: Sequence[Shown], beta: float, delta: float
+    first: Sequence[RunOutput], second: Sequence[RunOutput], beta: float, delta: float
 ) -> tuple[str, frozenset[Hashable], int, Callable[..., np.ndarray]]:
     """What to look at, the event {likelihood ratio >= t} of it, the table on which that is likelier, and how to test it."""
     n, best = len(first), (-math.inf, "", frozenset[Hashable](), 0, _WAYS[0])

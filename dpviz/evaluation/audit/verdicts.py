@@ -29,7 +29,7 @@ from dpviz.training.params import controls_of
 from dpviz.version import VERSION
 
 FORMAT = "dpviz-verdicts/3"
-_STORED = "data/benchmarks/verdicts.json"
+_FILE = "data/benchmarks/verdicts.json"
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def run_from_json(text: str | bytes) -> StoredRun:
 
 def stored_run(path: Path | None = None) -> StoredRun:
     """The run at `path`, or the one that comes with dpviz. Raises DpvizError when the file is missing or damaged."""
-    path = path or bundled(_STORED)
+    path = path or bundled(_FILE)
     if not path.is_file():
         raise DpvizError(
             "There is no stored run of verification.",

@@ -22,7 +22,7 @@ from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, 
 from dpviz.training.contract import LearnerSpec
 
 #: Equal rows times epsilon beside which other labels of them are hardly ever chosen, and their largest number.
-_ENOUGH, _MAX_EQUAL_ROWS = 10, 100
+_EQUAL_ROWS_TIMES_EPSILON, _MAX_EQUAL_ROWS = 10, 100
 #: Two neighbouring data sets.
 Pair = tuple[EncodedDataset, EncodedDataset]
 
@@ -104,7 +104,7 @@ def default_audit_pairs(task: str, epsilon: float) -> tuple[Pair, ...]:
     that differ in one label permute-and-flip changes its odds by all of e^epsilon. Where the labels of both sides are open, right
     trees share what the row moves.
     """
-    others = min(_MAX_EQUAL_ROWS, math.ceil(_ENOUGH / epsilon))
+    others = min(_MAX_EQUAL_ROWS, math.ceil(_EQUAL_ROWS_TIMES_EPSILON / epsilon))
     return small_pair(task), empty_and_one_row(task), _pair(task, [0] * others + [1], [1] * others + [0])
 
 

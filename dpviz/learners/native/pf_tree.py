@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpviz.accounting.events import BoundedRange, Cost, Event, Parallel, PureDP, Sequential
+from dpviz.accounting.events import NO_STEP, BoundedRange, Cost, Event, Parallel, PureDP, Sequential
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, HeldOutPart, Share
 from dpviz.errors import ParameterError
@@ -37,7 +37,7 @@ from dpviz.training.counted_rows import Rows, counter_of
 from dpviz.training.estimate.leaf_means import LEAF_SUMS, WINDOW_PART
 from dpviz.training.estimate.report import TEST
 from dpviz.training.estimate.window import target_cuts
-from dpviz.training.growing import INCLUDED, LEAF_COUNTS, Decision, Label, Split, TreeRecipe
+from dpviz.training.growing import LEAF_COUNTS, Decision, Label, Split, TreeRecipe
 from dpviz.training.median_splits import MedianSplitter, places_of, rank_units
 from dpviz.training.nodes import CountedNode
 from dpviz.training.params import Settings, choice, per_class, share_weights
@@ -321,7 +321,7 @@ class _NodeChoices:
     def tree(self, node: CountedNode, epsilon: float) -> Split:
         """Two levels, by impurity."""
         chosen = self._two_levels(node, TreeScore(self.weighing), epsilon, "two levels")
-        left, right = (Split(*self.grid.locate(below), INCLUDED) for below in chosen.value[1:])
+        left, right = (Split(*self.grid.locate(below), NO_STEP) for below in chosen.value[1:])
         return Split(*self.grid.locate(chosen.value.root), chosen.event, (left, right))
 
     def labelled_tree(self, node: CountedNode, epsilon: float) -> Split:
@@ -329,7 +329,7 @@ class _NodeChoices:
         score = TreeScore(self.weighing, self.correct, self._repeats)
         chosen = self._two_levels(node, score, epsilon, "two levels and leaf")
         sizes = self.grid.n_candidates, node.n_classes, self._repeats
-        left, right = (self._labelled(*locate_below(below, *sizes), INCLUDED) for below in chosen.value[1:])
+        left, right = (self._labelled(*locate_below(below, *sizes), NO_STEP) for below in chosen.value[1:])
         return Split(*self.grid.locate(chosen.value.root), chosen.event, (left, right))
 
     def tree_then_labels(self, node: CountedNode, epsilon: float) -> Split:
@@ -343,7 +343,7 @@ class _NodeChoices:
         for side, candidate in zip(sides, chosen.value[1:], strict=True):
             left, total = (self.weighing.counts(counts) for counts in (side.left_counts[candidate], side.class_counts))
             labels = [self._by_count(counts, for_labels, node) for counts in (left, total - left)]
-            splits.append(Split.labelled(*below[len(splits)], (labels[0].value, labels[1].value), INCLUDED))
+            splits.append(Split.labelled(*below[len(splits)], (labels[0].value, labels[1].value), NO_STEP))
             events += [label.event for label in labels]
         return Split(*root, Sequential((chosen.event, Parallel(tuple(events)))), (splits[0], splits[1]))
 

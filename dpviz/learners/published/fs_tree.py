@@ -35,7 +35,7 @@ DEPTH = 5
 MAX = Sensitivity(1.0, monotone=False, source="a row changes the rows of the largest class of one child by at most one")
 
 #: What the path has left of every feature: a range, or None where nothing is left to split.
-Left = tuple[tuple[float, float] | None, ...]
+RemainingRanges = tuple[tuple[float, float] | None, ...]
 
 
 def plan(schema: Schema, settings: Settings, params: NoParams) -> BudgetPlan:
@@ -60,7 +60,7 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseS
     return FitOutput(Tree(data.schema, root), event)
 
 
-def _whole(schema: Schema) -> Left:
+def _whole(schema: Schema) -> RemainingRanges:
     sides = ((f.low, f.high) if isinstance(f, NumericFeature) else (0.0, len(f.categories) - 1.0) for f in schema.features)
     return tuple(side if side[0] < side[1] else None for side in sides)
 
@@ -77,7 +77,7 @@ class _Grower:
         """On counts."""
         return LaplaceNoise(self.epsilon)
 
-    def node(self, rows: np.ndarray, left: Left, level: int) -> tuple[Node, Event]:
+    def node(self, rows: np.ndarray, left: RemainingRanges, level: int) -> tuple[Node, Event]:
         """A subtree and its event."""
         count = self.noise.release(np.array([len(rows)]), source=self.source, part="count", level=level)
         able = (f for f, side in zip(self.data.schema.features, left, strict=True) if side is not None)
@@ -97,7 +97,7 @@ class _Grower:
         counts = self.noise.release(exact, source=self.source, part="leaf", level=level)
         return Leaf(int(counts.value.argmax())), counts.event
 
-    def _cuts(self, rows: np.ndarray, left: Left, level: int) -> tuple[dict[int, float], list[Event]]:
+    def _cuts(self, rows: np.ndarray, left: RemainingRanges, level: int) -> tuple[dict[int, float], list[Event]]:
         """A private cut for every number that has a range left, and their events."""
         cuts, events = {}, []
         for feature, side in enumerate(left):
@@ -123,7 +123,7 @@ class _Grower:
         point = UniformPoint().release((low, high), source=self.source, part="cut", level=level)
         return point.value, chosen.event
 
-    def _choose(self, rows: np.ndarray, left: Left, cuts: dict[int, float], level: int) -> tuple[int, Event]:
+    def _choose(self, rows: np.ndarray, left: RemainingRanges, cuts: dict[int, float], level: int) -> tuple[int, Event]:
         features = [feature for feature, side in enumerate(left) if side is not None]
         classes, utilities = self.data.target[rows], []
         for feature in features:  # rows in the largest class of each child, added up over the children
@@ -135,7 +135,7 @@ class _Grower:
         chosen = mechanism.release(np.array(utilities), source=self.source, part="node", level=level)
         return features[chosen.value], chosen.event
 
-    def _divide(self, rows: np.ndarray, left: Left, feature: int, cut: float | None, level: int) -> tuple[Node, Event]:
+    def _divide(self, rows: np.ndarray, left: RemainingRanges, feature: int, cut: float | None, level: int) -> tuple[Node, Event]:
         """Children with disjoint rows."""
         column, side, declared = self.data.columns[feature][rows], left[feature], self.data.schema.features[feature]
         if isinstance(declared, CategoricalFeature):
@@ -149,7 +149,7 @@ class _Grower:
         return Branch(ThresholdRule(feature, cut), below, above), Parallel((low_event, high_event))
 
 
-def _with(left: Left, feature: int, side: tuple[float, float] | None) -> Left:
+def _with(left: RemainingRanges, feature: int, side: tuple[float, float] | None) -> RemainingRanges:
     kept = side if side is not None and side[0] < side[1] else None
     return (*left[:feature], kept, *left[feature + 1 :])
 

@@ -30,7 +30,7 @@ from dpviz.training.contract import FitOutput, LearnerSpec, always_claims, n_pub
 from dpviz.training.params import Settings, number
 
 NAME = "logistic"
-_SCALED: Memo[tuple[np.ndarray, np.ndarray]] = Memo()
+_SCALED_ROWS: Memo[tuple[np.ndarray, np.ndarray]] = Memo()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
 
 def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:
     """One perturbed minimum per score."""
-    x, target = _SCALED.of(data, params.norm_share, lambda: _rows(data, params.norm_share))
+    x, target = _SCALED_ROWS.of(data, params.norm_share, lambda: _rows(data, params.norm_share))
     penalty = params.regularization * n_public_of(data.schema, NAME, "declare it")
     positive = [1] if n_scores(data.schema) == 1 else range(data.n_classes)
     epsilons = [share.epsilon for share in plan.shares for _ in range(share.n_compositions)]

@@ -29,7 +29,7 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
 from dpviz.training.contract import FitByGrowing, LearnerSpec
 from dpviz.training.counted_rows import counter_of
-from dpviz.training.growing import UNPRICED, Decision, Label, Split, TreeRecipe, leaf_distribution
+from dpviz.training.growing import ENUMERATION, Decision, Label, Split, TreeRecipe, leaf_distribution
 from dpviz.training.nodes import CountedNode
 from dpviz.training.params import Settings, whole
 from dpviz.training.privatree_budget import PrivaTreeParams, shares_field, split_epsilon
@@ -105,7 +105,7 @@ def split_distribution(grid: CandidateGrid, node: CountedNode, epsilon: float) -
     unit = PermuteAndFlip(epsilon / 2, Sensitivity(1.0, monotone=False, source="scaled by the caller"))
     probabilities = masses @ unit.probabilities(utilities[None, :] * per_unit[:, None])
     decisions: list[tuple[Decision, float]] = [
-        (Split(*grid.locate(index), UNPRICED), float(chance)) for index, chance in enumerate(probabilities)
+        (Split(*grid.locate(index), ENUMERATION), float(chance)) for index, chance in enumerate(probabilities)
     ]
     return decisions, noise.tail(largest + 1 - node.n_rows)
 

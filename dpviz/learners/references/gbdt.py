@@ -23,7 +23,7 @@ from dpviz.table.schema import NumericTarget, Schema
 from dpviz.training.params import number, whole
 
 #: The score of a class without training rows, below every other score.
-NEVER = -1e9
+IMPOSSIBLE_SCORE = -1e9
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Params:
 
 
 #: A tree, and the values of its leaves.
-_Grown = tuple[PackedTrees, np.ndarray]
+_TreeAndValues = tuple[PackedTrees, np.ndarray]
 
 
 def _boost(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> BoostedTrees:
@@ -54,7 +54,7 @@ def _boost(data: EncodedDataset, plan: BudgetPlan, params: Params, source: Noise
 def _boost_classes(data: EncodedDataset, boosted: Callable[[], Any]) -> BoostedTrees:
     """Scores of the classes that occur come from scikit-learn; a class that does not occur is never predicted."""
     present = np.unique(data.target) if data.n_rows else np.zeros(1, dtype=np.uint8)
-    start = np.full(data.n_classes, NEVER)
+    start = np.full(data.n_classes, IMPOSSIBLE_SCORE)
     start[present] = 0.0
     if len(present) == 1:
         return _scored(data.schema, start, [])
@@ -73,18 +73,18 @@ def _boosted(kind: Callable[..., Any], data: EncodedDataset, plan: BudgetPlan, p
         return kind(**settings, early_stopping=False, random_state=0).fit(*in_order(data))
 
 
-def _boosted_tree(schema: Schema, predictor: Any) -> _Grown:
+def _boosted_tree(schema: Schema, predictor: Any) -> _TreeAndValues:
     nodes = predictor.nodes
     feature, threshold, left, right = (nodes[name] for name in ("feature_idx", "num_threshold", "left", "right"))
     tree, leaves = packed(schema, feature, threshold, left, right, nodes["is_leaf"] == 1)
     return tree, nodes["value"][leaves]
 
 
-def _constant(schema: Schema, value: float) -> _Grown:
+def _constant(schema: Schema, value: float) -> _TreeAndValues:
     return PackedTrees.of(schema, [(LEAF, math.nan)]), np.array([value])
 
 
-def _scored(schema: Schema, start: np.ndarray, rounds: list[dict[int, _Grown]]) -> BoostedTrees:
+def _scored(schema: Schema, start: np.ndarray, rounds: list[dict[int, _TreeAndValues]]) -> BoostedTrees:
     """Class `code` starts from start[code]; each round adds a tree per class, one that adds nothing where it has none."""
     if n_scores(schema) == 1:
         return _model(schema, [found[1] for found in rounds], float(start[1] - start[0]))
@@ -93,7 +93,7 @@ def _scored(schema: Schema, start: np.ndarray, rounds: list[dict[int, _Grown]]) 
     return _model(schema, [*first, *(found.get(code, nothing) for found in rounds for code in range(len(start)))], 0.0)
 
 
-def _model(schema: Schema, trees: list[_Grown], initial: float) -> BoostedTrees:
+def _model(schema: Schema, trees: list[_TreeAndValues], initial: float) -> BoostedTrees:
     nodes, values = zip(*(trees or [_constant(schema, 0.0)]), strict=True)
     return BoostedTrees(PackedTrees.concatenate(nodes), np.concatenate(values), initial)
 

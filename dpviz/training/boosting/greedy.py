@@ -21,7 +21,7 @@ from dpviz.privacy.sensitivity import Sensitivity
 from dpviz.privacy.source import NoiseSource
 from dpviz.privacy.uniform import UniformPoint
 from dpviz.table.schema import CategoricalFeature, Feature, Schema
-from dpviz.training.boosting.trees import Nested, two_sided
+from dpviz.training.boosting.trees import NestedNode, two_sided
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ class GreedyTree:
         """Of the gain: in the worst case a gradient joins a side full of gradients of the other sign."""
         return Sensitivity(3 * self.clip**2, monotone=False, source="Li et al. 2020, Theorem 1: 3 times the limit squared")
 
-    def tree(self) -> tuple[Nested, list[np.ndarray]]:
+    def tree(self) -> tuple[NestedNode, list[np.ndarray]]:
         """(nested splits with leaves numbered from left to right, the rows of every leaf)."""
         leaves: list[np.ndarray] = []
         return self._node(np.arange(len(self.gradients)), 0, leaves), leaves
@@ -83,7 +83,7 @@ class GreedyTree:
     def _mechanism(self, level: int, log_weights: np.ndarray | None) -> ExponentialMechanism:
         return ExponentialMechanism(self.epsilons[level], self.sensitivity, log_weights)
 
-    def _node(self, rows: np.ndarray, level: int, leaves: list[np.ndarray]) -> Nested:
+    def _node(self, rows: np.ndarray, level: int, leaves: list[np.ndarray]) -> NestedNode:
         if level == len(self.epsilons):
             leaves.append(rows)
             return len(leaves) - 1

@@ -35,7 +35,7 @@ from dpviz.table.schema import CategoricalFeature, Feature, NumericFeature, Sche
 from dpviz.training.boosting.histograms import FeatureHistograms
 
 #: (feature, threshold or NaN, children), or the cell of a leaf.
-Nested = tuple[int, float, "list[Nested]"] | int
+NestedNode = tuple[int, float, "list[NestedNode]"] | int
 #: Which features a tree uses.
 SHAPES = ("one feature", "two features", "random")
 
@@ -97,7 +97,7 @@ def cells_by_part(depth: int, both: bool) -> tuple[int, ...]:
     return (2 ** ((depth + 1) // 2), 2 ** (depth // 2)) if both else (2**depth,)
 
 
-def _complete_trees(schema: Schema, count: int, depth: int, numeric_weight: float, source: NoiseSource) -> list[Nested]:
+def _complete_trees(schema: Schema, count: int, depth: int, numeric_weight: float, source: NoiseSource) -> list[NestedNode]:
     """`count` trees with 2^depth cells, numbered from left to right. Every node is cut in the declared ranges."""
     sizes = np.array([len(f.categories) if isinstance(f, CategoricalFeature) else 0 for f in schema.features])
     weights = np.where(sizes > 0, 100, max(1, round(100 * numeric_weight)))  # in hundredths of a category's
@@ -109,7 +109,7 @@ def _complete_trees(schema: Schema, count: int, depth: int, numeric_weight: floa
     return [_complete(schema, of_tree.tolist(), at.tolist()) for of_tree, at in trees]
 
 
-def _complete(schema: Schema, asked: list[int], cuts: list[float], node: int = 0) -> Nested:
+def _complete(schema: Schema, asked: list[int], cuts: list[float], node: int = 0) -> NestedNode:
     """The part of a tree below a node; the children of node n are 2n + 1 and 2n + 2."""
     if node >= len(asked):
         return node - len(asked)
@@ -190,8 +190,8 @@ class Drawing:
         return Part(feature, len(inside) + 1, cuts=tuple(inside))
 
 
-def _nest(parts: Sequence[Part], cell: int = 0) -> Nested:
-    """Nested nodes: the cells of the first part, each cut by the next part."""
+def _nest(parts: Sequence[Part], cell: int = 0) -> NestedNode:
+    """NestedNode nodes: the cells of the first part, each cut by the next part."""
     if not parts:
         return cell
     part, rest = parts[0], parts[1:]
@@ -201,7 +201,7 @@ def _nest(parts: Sequence[Part], cell: int = 0) -> Nested:
     return _balanced_tree(part.feature, part.cuts, below)
 
 
-def _balanced_tree(feature: int, cuts: Sequence[float], below: list[Nested]) -> Nested:
+def _balanced_tree(feature: int, cuts: Sequence[float], below: list[NestedNode]) -> NestedNode:
     if not cuts:
         return below[0]
     middle = len(cuts) // 2
@@ -209,29 +209,29 @@ def _balanced_tree(feature: int, cuts: Sequence[float], below: list[Nested]) -> 
     return feature, cuts[middle], [_balanced_tree(feature, *left), _balanced_tree(feature, *right)]
 
 
-def two_sided(declared: Feature, place: int, cut: float, inside: Nested, outside: Nested) -> Nested:
+def two_sided(declared: Feature, place: int, cut: float, inside: NestedNode, outside: NestedNode) -> NestedNode:
     """A node about the feature at `place`: numbers up to `cut`, or the one category with the code `cut`, go inside.
 
     Packed trees hold thresholds, so two of them cut a category out of its list, and the cells of `outside` stand on both sides.
     """
     if not isinstance(declared, CategoricalFeature):
         return place, cut, [inside, outside]
-    upwards: Nested = inside if cut == len(declared.categories) - 1 else (place, cut + 0.5, [inside, outside])
+    upwards: NestedNode = inside if cut == len(declared.categories) - 1 else (place, cut + 0.5, [inside, outside])
     return upwards if cut == 0 else (place, cut - 0.5, [outside, upwards])
 
 
-def pack(schema: Schema, trees: Sequence[Nested]) -> BoostingTrees:
-    """Nested trees one after another, each breadth first."""
+def pack(schema: Schema, trees: Sequence[NestedNode]) -> BoostingTrees:
+    """NestedNode trees one after another, each breadth first."""
     nodes, cells = _breadth_first(trees)
     return BoostingTrees(PackedTrees.of(schema, nodes), np.array(cells, dtype=np.int64))
 
 
-def _breadth_first(trees: Sequence[Nested]) -> tuple[list[tuple[int, float]], list[int]]:
+def _breadth_first(trees: Sequence[NestedNode]) -> tuple[list[tuple[int, float]], list[int]]:
     """(what every node asks for, the cell of every leaf)."""
     nodes: list[tuple[int, float]] = []
     cells: list[int] = []
     for root in trees:
-        waiting: deque[Nested] = deque([root])
+        waiting: deque[NestedNode] = deque([root])
         while waiting:
             node = waiting.popleft()
             if isinstance(node, int):

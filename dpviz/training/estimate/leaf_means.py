@@ -35,7 +35,7 @@ from dpviz.training.estimate.window import Window, bernstein_units, released_win
 
 LEAF_SUMS = "leaf sums"
 #: The part of the rows held out at random for the sums.
-SUMMED = 1
+SUMS_PART = 1
 #: Units of one row.
 UNITS = 2**20
 #: Part of such a row's epsilon that buys the window.
@@ -53,16 +53,16 @@ _ROWS, _PLACES, _SQUARES = np.array([1.0, 1.0, 1.0]), np.array([-1.0, 0.0, 1.0])
 def estimate_leaf_means(
     root: Node, rows: CountedRows, parts: np.ndarray, held_out: HeldOutPart, source: NoiseSource
 ) -> tuple[Tree, Event, Window]:
-    """The tree with values from the rows of part `SUMMED` (private)."""
+    """The tree with values from the rows of part `SUMS_PART` (private)."""
     target = rows.schema.target
     assert isinstance(target, NumericTarget)
     assert isinstance(root, Branch)
     assert root.median_split is not None
     for_window, for_sums = split_budget(held_out.epsilon, (WINDOW_PART, 1 - WINDOW_PART))
     centre = root.median_split.median
-    beyond = rows.sums(partial(_rows_outside, target, centre), root, parts, SUMMED).sum(axis=0)
+    beyond = rows.sums(partial(_rows_outside, target, centre), root, parts, SUMS_PART).sum(axis=0)
     window = released_window(beyond, target, centre, for_window, source=source, part=held_out.part)
-    exact = rows.sums(partial(units_of, window.value), root, parts, SUMMED)
+    exact = rows.sums(partial(units_of, window.value), root, parts, SUMS_PART)
     noise = GeometricNoise(for_sums, l1=UNITS)
     sums = noise.release(exact, source=source, part=held_out.part)
     k = rows.rows_per_person or 1

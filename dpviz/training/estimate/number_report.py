@@ -55,7 +55,7 @@ DEGREE = 4
 #: Units of one row along either side of the table.
 UNITS = 2**15
 #: The part of the rows held out at random for the test of a tree of numbers; part 1 is summed in its leaves.
-TESTED = 2
+TEST_PART = 2
 #: Shares of a row's epsilon where the window is not known: centre, width, table.
 PARTS = (0.1, 0.15, 0.75)
 #: Below, R2 says no more than that the model is far worse than the mean.

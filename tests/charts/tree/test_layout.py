@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from dpviz.charts.tree.layout import MAX_WIDTH, MORE, NARROW_WIDTH, Layout, Least, NodeBox, layout_within, tree_layout
+from dpviz.charts.tree.layout import CUT_BRANCH, MAX_WIDTH, NARROW_WIDTH, Layout, Least, NodeBox, layout_within, tree_layout
 from dpviz.models.tree import Branch, Tree
 
 SHAPES = [("complete", 0), ("complete", 1), ("complete", 4), ("complete", 7), ("chain", 8), ("chain", 30)]
@@ -54,7 +54,7 @@ def test_no_drawing_grows_wider_than_a_page_or_paper_can_show(tree: Tree) -> Non
     assert paper.height <= 470
     kept = max(len(placed.path) for placed in paper.nodes)
     assert [placed.path for placed in paper.nodes] == [placed.path for placed in tree.nodes() if len(placed.path) <= kept]
-    stubs = [placed.path for placed in paper.nodes if placed.node is MORE]
+    stubs = [placed.path for placed in paper.nodes if placed.node is CUT_BRANCH]
     assert stubs == [placed.path for placed in tree.nodes() if len(placed.path) == kept and isinstance(placed.node, Branch)]
     assert not any(itertools.starmap(overlap, itertools.combinations(paper.nodes, 2)))
 

@@ -24,7 +24,7 @@ from dpviz.errors import DpvizError, SchemaError, TableError
 from dpviz.io.options import ReadOptions
 from dpviz.io.tables.arrow import batch_as_bytes
 from dpviz.io.tables.read import has_header_line, read_table, read_with_options
-from dpviz.progress import watched
+from dpviz.progress import watch
 from dpviz.rows.files import batches_of
 from dpviz.table.notes import Doubt
 from dpviz.table.raw import table_of
@@ -341,7 +341,7 @@ def test_moments_as_older_programs_write_them_into_parquet_are_of_their_own_year
     days = [dt.datetime(9999, 12, 31), dt.datetime(2024, 1, 2, 3), dt.datetime(1, 1, 1), None]
     rows = pa.table({"d": pa.array(days, pa.timestamp("us")), "y": ["n", "y", "n", "y"]})
     parquet.write_table(rows, path := tmp_path / "t.parquet", use_deprecated_int96_timestamps=True)
-    (piece,) = batches_of(path, ReadOptions("t", wanted=("d", "y"))).read(watched(None, None))
+    (piece,) = batches_of(path, ReadOptions("t", wanted=("d", "y"))).read(watch(None, None))
     for table in (read_table(path), piece, read_table(feather_bytes_of(rows))):
         assert table.column("d").cells() == ["9999-12-31", "2024-01-02T03:00:00", "0001-01-01", None]
     keys = read_with_options(path, ReadOptions("t", key="d")).key

@@ -27,7 +27,7 @@ from dpviz.table.schema import NumericTarget, Schema
 from dpviz.training.boosting.greedy import GreedyTree
 from dpviz.training.boosting.loss import Loss, gradient_limit, initial_score, loss_of
 from dpviz.training.boosting.rounds import in_target_units
-from dpviz.training.boosting.trees import Nested, pack
+from dpviz.training.boosting.trees import NestedNode, pack
 from dpviz.training.contract import FitOutput, LearnerSpec, always_claims, n_public_of
 from dpviz.training.counted_rows import row_order
 from dpviz.training.forests import rows_to_trees
@@ -106,7 +106,7 @@ class _State:
     plan: BudgetPlan
     params: Params
     source: NoiseSource
-    nested: list[Nested] = field(default_factory=list)
+    nested: list[NestedNode] = field(default_factory=list)
     values: list[np.ndarray] = field(default_factory=list)
 
     def __post_init__(self) -> None:
