@@ -9,7 +9,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.starlette import App
 
-from dpviz.app import frame, parts, prepared, publish, state
+from dpviz.app import frame, parts, preparation, publish, state
 from dpviz.app.serving import MANUAL, checked_requests
 
 #: Groups of the navigation: (file in pages/, title, icon).
@@ -48,7 +48,7 @@ LEAD_TO: dict[str, tuple[str, dict[str, str]]] = {
     "epsilon": ("learn", {"lesson": "What others use"}),
 }
 #: Pages that may be about something else than the table in use, and say what.
-LINES = {"data": prepared.data_line, "publish": publish.data_line}
+LINES = {"data": preparation.data_line, "publish": publish.data_line}
 LINES |= dict.fromkeys(("audit", "learn"), parts.no_data_line)
 # `resolve`, and never a path relative to the working directory: the tests start this file from elsewhere.
 FOLDER = Path(__file__).resolve().parent / "pages"

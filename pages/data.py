@@ -12,7 +12,7 @@ from dpviz.app import frame, parts, schema_editor, state
 from dpviz.app.encoding_report import show_report
 from dpviz.app.explorations import keep_unnoted
 from dpviz.app.parts import escape_markdown, in_list
-from dpviz.app.prepared import prepared
+from dpviz.app.preparation import preparation
 from dpviz.app.prose import prose
 from dpviz.app.schema_draft import SchemaDraft
 from dpviz.app.table_files import ask_file, ask_on_server, is_configured
@@ -36,7 +36,7 @@ WAYS = {DataRole.SIMULATED: (SAMPLE, FILE), DataRole.PUBLIC: (SAMPLE, FILE), Dat
 JUST_USED = "just-used"
 
 parts.page("Data", "What is public about your rows?")
-work = prepared()
+work = preparation()
 
 
 # --- which table: first whose rows, because everything else depends on it

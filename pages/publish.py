@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.accounting.risk import Risk
-from dpviz.app import controls, expected, frame, parts, prepared, publish, state
+from dpviz.app import controls, expected, frame, parts, preparation, publish, state
 from dpviz.app.explorations import unnoted
 from dpviz.app.exports import offer_export
 from dpviz.app.many_trees import model_screen
@@ -88,7 +88,7 @@ def release_view(book: Register) -> None:
         rows_table(rows, "Right guesses by this release alone and by all releases together.")
         st.divider()
         st.header("Release", anchor=False)
-        if not publish.await_release(asked, loaded, prepared.note_refused_release):
+        if not publish.await_release(asked, loaded, preparation.note_refused_release):
             if (failed := st.session_state.pop(publish.FAILED, None)) is not None:
                 error(failed)
             if last is not None:
@@ -204,7 +204,7 @@ def ask_release(balance: Balance, terms: ReleaseTerms, asked: controls.TreeSetti
     for side, head, lines in columns:
         side.markdown(f"**{head}**\n" + "\n".join(f"- {escape_markdown(line)}" for line in lines))
     st.caption(f":material/task_alt: {escape_markdown(proof_sentence(proved))}")
-    accepted = publish.ask_about_rows(loaded, () if loaded.role.may_read else prepared.schema_doubts(loaded))
+    accepted = publish.ask_about_rows(loaded, () if loaded.role.may_read else preparation.schema_doubts(loaded))
     label = f"Spend {escape_markdown(bare_text(terms.loss))} permanently, even if the file is lost"
     agreed = st.checkbox(label, key=publish.AGREED, disabled=not accepted) and accepted
     begin = {"on_click": publish.begin_release, "args": (asked, loaded, balance.data_set.name)}

@@ -12,7 +12,7 @@ import streamlit as st
 
 from dpviz.app import parts
 from dpviz.app.parts import as_code, escape_markdown, in_list, names_text
-from dpviz.app.prepared import Preparation, prepared
+from dpviz.app.preparation import Preparation, preparation
 from dpviz.app.prose import prose
 from dpviz.app.schema_draft import SchemaDraft
 from dpviz.app.widgets import download
@@ -251,7 +251,7 @@ def _read(field: str, value: Any) -> Any:
 
 
 def _declare(names: list[str]) -> None:
-    work = prepared()
+    work = preparation()
     if work.draft is not None:
         work.draft = work.draft.with_columns(*(work.draft.column(name).declare() for name in names))
 
@@ -293,7 +293,7 @@ def ask_schema_file(work: Preparation) -> None:
 
 def _take(file: Any) -> None:
     """Put the draft that a schema, or as far as it goes a codebook, declares for these columns in place of the draft."""
-    work = prepared()
+    work = preparation()
     if work.draft is None:
         return
     names = work.draft.names

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.app import background, parts
-from dpviz.app.prepared import Preparation
+from dpviz.app.preparation import Preparation
 from dpviz.app.prose import prose
 from dpviz.app.schema_draft import SchemaDraft
 from dpviz.app.state import require_not_private

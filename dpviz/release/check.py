@@ -88,7 +88,7 @@ class Place(StrEnum):
     CHANGED = "changed"  #: It names a release of this register, which wrote another file
     LOST = "not in its register"  #: It names this register, which holds no such release
     FOREIGN = "of another register"
-    NO_REGISTER_ENTRY = "in no register"  #: It names none
+    NO_ENTRY = "in no register"  #: It names none
     NO_REGISTER = "no register here"
 
 
@@ -111,7 +111,7 @@ def match_file(register: Register, content: bytes) -> Match:
             if record.sha256 == sha256:
                 return Match(Place.AS_RELEASED, sha256, record)
         if reference is None:
-            return Match(Place.NO_REGISTER_ENTRY, sha256)
+            return Match(Place.NO_ENTRY, sha256)
         if reference.of != register.identity:
             return Match(Place.FOREIGN, sha256)
         named = [record for record in register.releases() if record.seal == reference.head]

@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 import dpviz
 from dpviz.app import schema_editor
 from dpviz.app.parts import escape_markdown
-from dpviz.app.prepared import Preparation
+from dpviz.app.preparation import Preparation
 from dpviz.app.schema_draft import SchemaDraft
 from dpviz.app.table_files import tables_on_server
 from dpviz.errors import Cancelled, DpvizError, ReadingWarning

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 import dpviz
 from dpviz.app import state
 from dpviz.app.explorations import CONSENT
-from dpviz.app.prepared import Preparation
+from dpviz.app.preparation import Preparation
 from dpviz.app.schema_draft import SchemaDraft
 from dpviz.app.state import require_not_private
 from dpviz.errors import DpvizError

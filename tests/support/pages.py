@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from dpviz.app import background, publish
 from dpviz.app.explorations import CONSENT
 from dpviz.app.parts import escape_markdown
-from dpviz.app.prepared import Preparation
+from dpviz.app.preparation import Preparation
 from dpviz.app.schema_draft import SchemaDraft
 from dpviz.app.state import Loaded, encoded_sample
 from dpviz.app.training import TrainedTree

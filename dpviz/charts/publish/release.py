@@ -217,7 +217,7 @@ def place_sentence(file: CheckedFile) -> str:
             return "It is of another register. Whether it is as it was released, only that one can tell."
         case Place.NO_REGISTER:
             return f"There is no register at {file.register}. Whether it was released as it is, only a register can tell."
-        case Place.NO_REGISTER_ENTRY:
+        case Place.NO_ENTRY:
             return NO_REGISTER_ENTRY if file.result.released else str(file.result.not_released_because)
 
 

@@ -171,8 +171,8 @@ def test_a_file_of_another_register_of_none_or_of_an_entry_that_is_not_there_is_
         (content, other, Place.FOREIGN, "It is of another register"),
         (content, nowhere, Place.NO_REGISTER, "There is no register"),
         (lost, book, Place.LOST, "somebody made it up, or the register is an old copy"),
-        (document | {"register": None}, book, Place.NO_REGISTER_ENTRY, "Not recorded in any register"),
-        (simulation, book, Place.NO_REGISTER_ENTRY, "A simulation, not a release."),
+        (document | {"register": None}, book, Place.NO_ENTRY, "Not recorded in any register"),
+        (simulation, book, Place.NO_ENTRY, "A simulation, not a release."),
     ):
         found = checked(file, register)
         assert found.match.place is place

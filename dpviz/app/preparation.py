@@ -18,7 +18,7 @@ from dpviz.table.raw import RawTable
 from dpviz.table.role import DataRole
 from dpviz.table.schema import Schema
 
-_PREPARED = "prepared"
+_KEY = "prepared"
 
 
 @dataclass(eq=False)
@@ -81,18 +81,18 @@ class Preparation:
             self.replace_draft(self.draft.without_read())
 
 
-def prepared() -> Preparation:
+def preparation() -> Preparation:
     """What the Data page works on, as long as the session lasts; at first the data in use."""
-    if _PREPARED not in st.session_state:
+    if _KEY not in st.session_state:
         now = loaded()
         draft = SchemaDraft.of(now.schema, now.table.names, person=now.person)
-        st.session_state[_PREPARED] = Preparation(now.role, now.title, now.sample, now.table, draft)
-    return st.session_state[_PREPARED]
+        st.session_state[_KEY] = Preparation(now.role, now.title, now.sample, now.table, draft)
+    return st.session_state[_KEY]
 
 
 def data_line(now: Loaded) -> None:
     """The line on top of the Data page: the table being declared; where that is the one in use, the line of every page."""
-    work = prepared()
+    work = preparation()
     if work.draft is None or (work.table is now.table and work.role is now.role):
         parts.data_line(now)
         return
@@ -108,7 +108,7 @@ def note_refused_release(now: Loaded) -> None:
     """A release of private rows was refused because few fit: a look, after which corrections need a source."""
     if now.role.may_read:
         return
-    work = prepared()
+    work = preparation()
     in_use = SchemaDraft.of(now.schema, now.table.names, person=now.person)
     declared = work.draft if work.draft is not None and work.table is now.table else in_use.after(work.looked)
     work.looked = declared.looked_at()
@@ -118,7 +118,7 @@ def note_refused_release(now: Loaded) -> None:
 
 def schema_doubts(now: Loaded) -> tuple[str, ...]:
     """What the check of these rows by this schema found doubtful; nothing where nobody has asked for it."""
-    work = prepared()
+    work = preparation()
     if work.checked is None or work.table is not now.table:
         return ()
     schema, _, found = work.checked
