@@ -35,7 +35,7 @@ from dpviz.errors import (
     RegisterError,
     UnansweredRows,
     UnknownName,
-    place,
+    path_text,
 )
 from dpviz.installation import lessons_only
 from dpviz.learners import FitRequest
@@ -107,7 +107,7 @@ class Register:
     def refusal(self, code: str) -> RegisterError:
         """The error of this kind."""
         what, remedy = _REFUSALS[code]
-        return RegisterError(what, where=place(self.path), remedy=remedy, code=code)
+        return RegisterError(what, where=path_text(self.path), remedy=remedy, code=code)
 
     def keyed_hash(self, text: str) -> str:
         """HMAC-SHA256 under the register's key, hexadecimal (RFC 2104). Only inside `reading` or `writing`."""
