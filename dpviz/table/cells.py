@@ -139,13 +139,13 @@ class Marks(StrEnum):
 
     POINT = "."  #: Decimals follow a point, commas group thousands: where commas separate cells, so that 1,311 is in quotes
     COMMA = ","  #: Decimals follow a comma, points group thousands: only where the schema says so
-    AMBIGUOUS_COMMA = ";"  #: A single mark is a decimal mark: where semicolons separate cells, as they do because a comma cannot
+    POINT_OR_COMMA = ";"  #: A single mark is a decimal mark: where semicolons separate cells, as they do because a comma cannot
     PROGRAM = "p"  #: A point before decimals and no groups, whatever a schema says: texts that a program made of numbers
-    UNKNOWN = ""  #: As AMBIGUOUS_COMMA, but a comma before three digits may be either, so that 1,311 is no number
+    UNKNOWN = ""  #: As POINT_OR_COMMA, but a comma before three digits may be either, so that 1,311 is no number
 
 
 #: What the delimiter of a file says about numbers.
-MARKS_OF = {",": Marks.POINT, ";": Marks.AMBIGUOUS_COMMA}
+MARKS_OF = {",": Marks.POINT, ";": Marks.POINT_OR_COMMA}
 _THIN = " \u00a0\u2009\u202f'’"
 _BY_BLANKS = re.compile(rf"([+-]?[1-9][0-9]{{0,2}})([{_THIN}])([0-9]{{3}}(?:\2[0-9]{{3}})*)((?:[.,][0-9]*)?)")
 _BY_COMMAS = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+|[+-]?[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}")  # 1,311 and 1,23,456
@@ -179,7 +179,7 @@ def is_plain(joined: str, marks: Marks) -> bool:
     """Whether each mark in these texts is a decimal point, or a comma that stands for one: they may be read all at once."""
     if "_" in joined or marks is Marks.COMMA:
         return False
-    return "," not in joined or (marks is Marks.AMBIGUOUS_COMMA and "." not in joined)
+    return "," not in joined or (marks is Marks.POINT_OR_COMMA and "." not in joined)
 
 
 def _plain(text: str, marks: Marks) -> str:
