@@ -177,7 +177,7 @@ def _with_options(question: UnansweredRows, args: Namespace) -> UnansweredRows:
     remedy = {
         "unassigned": "Add --add-rows if they belong to it; else declare another data set (`dpviz register declare`).",
         "recognised": f"Use --data-set {next(iter(names), '')!r}, or add {apart} if nobody in them is in it.",
-        "few": "Correct the schema by what you know without the rows, or add --accept-rows."
+        "few": "Correct the schema, or how the table is read, by what you know without the rows, or add --accept-rows."
         " Nothing was spent. Keep this private.",
         "source": 'Add "source": "codebook of 2024, page 12" or the like to the schema file. Nothing was spent.',
     }[question.code]

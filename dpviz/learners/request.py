@@ -442,7 +442,8 @@ def check_row_count(data: Rows, *, accept: str, where: str = "") -> None:
     """Raise RefusedRelease where there are doubts, until the owner of the rows accepts them; `accept` says how."""
     found = doubts(data)
     if found:
-        remedy = f"Correct the schema by what you know without the rows, or {accept}. Nothing was spent. Keep this private."
+        remedy = f"Correct the schema, or how the table is read, by what you know without the rows, or {accept}."
+        remedy += " Nothing was spent. Keep this private."
         raise RefusedRelease(" ".join(found), where=where, remedy=remedy)
 
 

@@ -210,7 +210,7 @@ def release(
     if not accept_rows and (doubtful := doubts(data)):
         if known.role is DataRole.PRIVATE:
             register.note_inspection(INSPECTION_WARNING, data)
-        remedy = "Correct the schema by what you know without the rows, or pass accept_rows=True."
+        remedy = "Correct the schema, or how the table is read, by what you know without the rows, or pass accept_rows=True."
         remedy += " Nothing was spent. Keep this private."
         raise UnansweredRows("few", " ".join(doubtful), where="", remedy=remedy)
 
