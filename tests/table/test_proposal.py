@@ -339,6 +339,7 @@ MEANT = {
 #: Amounts, and texts that are categories: name and cells.
 PLAIN = {
     "counts around 43,000": ("cells", [43_000 + 7919 * k % 1_400 for k in range(60)]),
+    "counts around 43,000, up and down": ("cells", [43_000 + 7919 * k % 400 for k in range(60)]),
     "counts in order": ("population", [40_000 + 130 * k for k in range(60)]),
     "incomes": ("income", [20_000 + 7919 * k % 40_000 for k in range(60)]),
     "three digits with 999 among them": ("score", [100 + 37 * k % 900 for k in range(60)] + [999, 999]),
