@@ -391,7 +391,7 @@ class PrivateTreeClassifier(_PrivateEstimator, ClassifierMixin, BaseEstimator):
         Sorted, in the type of y, whatever order the schema or `classes` has; so are the columns of `predict_proba`.
     n_features_in_, feature_names_in_
         As in scikit-learn.
-    feature_importances_ : ndarray of shape (n_features,)
+    feature_importances_ : ndarray, one number per column
         What each column adds, from released counts alone; sums to 1, or is 0 throughout where there is no split.
     result_ : FitResult
         Ledger, claim, disclosures, and `to_json()`.

@@ -168,6 +168,13 @@ def anchors(text: str) -> set[str]:
     return {*headings, *re.findall(r"^\((\w+)\)=$", text, re.M)}
 
 
+@pytest.mark.verify
+def test_the_documentation_is_built_without_a_warning(tmp_path):
+    """Also docstrings: a name with an underscore behind it is a link there."""
+    assert build.main(tmp_path) == 0
+    assert "tree.png" in (tmp_path / "index.html").read_text(encoding="utf-8")
+
+
 def test_every_page_is_in_the_tree_of_documents():
     listed = re.findall(r"^([a-z][\w/-]+)$", (ROOT / "docs" / "index.md").read_text(encoding="utf-8"), re.MULTILINE)
     pages = {page.removesuffix(".md") for page in (*generated.PAGES, *(p.relative_to(ROOT / "docs").as_posix() for p in PAGES))}
