@@ -44,7 +44,7 @@ from dpviz.learners.request import check_row_count, few_usable, warn_of
 from dpviz.models.base import Model, holds_probabilities
 from dpviz.models.effects import feature_importances
 from dpviz.results.result import FitResult
-from dpviz.table.cells import Declared, clean, shortest, text_of
+from dpviz.table.cells import DeclaredTexts, clean, shortest, text_of
 from dpviz.table.columns import Column
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.dates import DateFeature
@@ -474,7 +474,7 @@ class PrivateTreeRegressor(_PrivateEstimator, RegressorMixin, BaseEstimator):
 class _Labels:
     """What the cells of a target say: the class of a cell follows from the cell and the declared classes alone.
 
-    A cell is a class as everywhere (`dpviz.table.cells.Declared`), a truth value also 1 or 0, and these a truth value. A whole
+    A cell is a class as everywhere (`cells.DeclaredTexts`), a truth value also 1 or 0, and these a truth value. A whole
     number that is no class is a place in the sorted classes, as scikit-learn's LabelEncoder gives it; but not where another
     number is a class at another place, such as 1 among the classes 1 and 2.
     """
@@ -493,7 +493,7 @@ class _Labels:
         #: Of texts in y that a score finds among predictions, or that the schema merges.
         self.spellings = {*self.texts, *groups}
         codes = {text: code for code, text in enumerate(self.texts)}
-        self._known = Declared({text: codes[name] for text, name in groups.items()} | codes)
+        self._known = DeclaredTexts({text: codes[name] for text, name in groups.items()} | codes)
         self._by_value = {value: code for code, value in reversed(list(enumerate(self.values))) if value is not None}
         by_place = {place: code for code, place in enumerate(self.places)}
         values = [self.values[code] for _, code in sorted(by_place.items())]

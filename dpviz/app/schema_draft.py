@@ -112,9 +112,9 @@ class SchemaDraft:
         n_public = None if self.n_public_read else self.n_public
         return replace(self, columns=columns, n_public=n_public, n_public_read=False)._after_look()
 
-    def filled(self, proposed: SchemaDraft) -> SchemaDraft:
+    def fill(self, proposed: SchemaDraft) -> SchemaDraft:
         """A copy in which `proposed`, read from the data, fills whatever nobody declared."""
-        columns = tuple(column.filled(proposed.column(column.name)) for column in self.columns)
+        columns = tuple(column.fill(proposed.column(column.name)) for column in self.columns)
         read = self.n_public is None or self.n_public_read
         n_public = proposed.n_public if read else self.n_public
         return replace(self, columns=columns, target=proposed.target, n_public=n_public, n_public_read=read)

@@ -98,7 +98,7 @@ def fill_in(work: Preparation) -> None:
         raise DpvizError("Nothing may be filled in here.", remedy="Declare the values, or choose a table that is not private.")
     declared = {column.name: column.missing_codes for column in work.draft.columns}
     schema = propose_schema(work.table.with_missing(declared), work.draft.target)
-    work.replace_draft(work.draft.filled(SchemaDraft.of(schema, work.table.names)))
+    work.replace_draft(work.draft.fill(SchemaDraft.of(schema, work.table.names)))
     work.left_out = left_out(work.table, schema)
 
 
@@ -206,7 +206,7 @@ def _refill(work: Preparation, before: ColumnDraft, column: ColumnDraft) -> Colu
     if not is_read or work.table is None:
         return column
     cells = work.table.without_total.column(column.name).with_missing(column.missing_codes)
-    return column.filled(of_column(feature_for(cells))) if cells.distinct_texts else column
+    return column.fill(of_column(feature_for(cells))) if cells.distinct_texts else column
 
 
 def _apply_cells(column: ColumnDraft, cells: Mapping[str, Any], problems: list[str]) -> ColumnDraft:
@@ -228,7 +228,7 @@ def _apply_cells(column: ColumnDraft, cells: Mapping[str, Any], problems: list[s
                 problems.append(f"{as_code(column.name)}: {escape_markdown(problem.what)} {escape_markdown(problem.remedy)}")
     if "use" in cells and (cells["use"] == _DATE) is not is_date(column):
         found |= {"part": found.get("part") or "year", "whole": True} if cells["use"] == _DATE else {"part": ""}
-    return column.edited(**found).declare(found) if found else column
+    return column.edit(**found).declare(found) if found else column
 
 
 def _read(field: str, value: Any) -> Any:

@@ -20,7 +20,7 @@ import numpy as np
 
 from dpviz.charts.chart import LEGEND_ABOVE, NAMES, Chart, Figure, Rows, Style, band, chart, level_line, line, marker
 from dpviz.charts.theme import CLEAR, NEUTRAL, SERIES, translucent
-from dpviz.charts.wording import capital, count_text, explained, minus
+from dpviz.charts.wording import capital, count_text, minus, r2_text
 from dpviz.evaluation.comparison import ERRORS, METRICS, Curve, Difference, Point, at_equal_risk
 from dpviz.learners import get_learner, learner_names
 from dpviz.learners.variants import parse_variant, place_of, variant_title
@@ -95,7 +95,7 @@ def measure_text(value: float, metric: str) -> str:
     if metric in _IN_UNITS:
         return format_value(value)
     if metric == "r2":
-        return explained(value)
+        return r2_text(value)
     return f"{value:.1%}" if metric in _PERCENT else f"{round(value, 3) + 0.0:.3f}"  # no "-0.000"
 
 

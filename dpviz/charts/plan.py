@@ -26,7 +26,7 @@ from dpviz.charts.chart import (
     panels,
 )
 from dpviz.charts.theme import BLUE, GREEN, NEUTRAL, ORANGE, PINK, TEAL
-from dpviz.charts.tree.text import fitted, visible
+from dpviz.charts.tree.text import fit_text, visible
 from dpviz.charts.wording import capital, count_text, percent
 from dpviz.evaluation.plan import FAIR, STAGES, TAIL, Along, Consequence, Consequences, Goal, GridPoint, SearchAnswer
 from dpviz.evaluation.simulate import RARELY, USUALLY, ExpectedScores
@@ -316,7 +316,7 @@ def expected_chart(outcomes: Sequence[ExpectedScores], common: str, rare: str) -
     axis = {"range": [0, 1.12], "tickformat": ".0%", "tickvals": [0, 0.25, 0.5, 0.75, 1], "fixedrange": True}
     figure = chart(230, top=36, legend=LEGEND_ABOVE, barmode="group", bargap=0.3, xaxis=axis, yaxis=NAMES | {"fixedrange": True})
     names = [f"features say {outcome.strength}" for outcome in outcomes]
-    always, found = (escape(fitted(visible(name), 150, 12)) for name in (common, rare))  # in a legend, on a telephone
+    always, found = (escape(fit_text(visible(name), 150, 12)) for name in (common, rare))  # in a legend, on a telephone
     right = (f"rows that are right; dashed: always {always}", [outcome.accuracy for outcome in outcomes], hatched_bar(BLUE))
     caught = (f"{found} that are found", [outcome.found for outcome in outcomes], hatched_bar(TEAL, "/"))
     for name, shares, style in (right, caught):

@@ -27,7 +27,7 @@ def minus(number: str) -> str:
     return number.replace("-", "−")
 
 
-def explained(r2: float) -> str:
+def r2_text(r2: float) -> str:
     """R²: "0.362", "−0.012"; far below 0, where it only says that the mean is better, without decimals."""
     return minus(f"{r2:.0f}" if r2 < -1 else f"{round(r2, 3) + 0.0:.3f}")  # no "−0.000"
 

@@ -124,7 +124,7 @@ def time_left(elapsed: float, share: float) -> str:
     return f", about {left:.0f} s left" if left < 90 else f", about {left / 60:.0f} min left"
 
 
-def done(text: str) -> None:
+def report(text: str) -> None:
     """Report a finished stage."""
     _print_notes()
     _to_stderr(text)

@@ -90,8 +90,8 @@ def run_predict(args: Namespace) -> int:
     """
     check_output(args.out, force=args.force, inputs=(args.model, args.data))
     model = model_from_json(read_model_file(args.model))
-    unanswered, seen = Unanswered(), _Seen(args.out.suffix.lower() == ".parquet")
-    found = seen.looked_at(_answers(model, _pieces(args, model), unanswered))
+    unanswered, seen = Unanswered(), _Marks(args.out.suffix.lower() == ".parquet")
+    found = seen.watch(_answers(model, _pieces(args, model), unanswered))
     write_whole(args.out, parts(args.out.suffix, found, guard=args.guard_formulas), force=args.force)
     if seen.formulas and not (args.guard_formulas or seen.is_parquet):
         console.warn(
@@ -107,14 +107,14 @@ def run_predict(args: Namespace) -> int:
 
 
 @dataclass
-class _Seen:
+class _Marks:
     """Whether a key, a label or a name among answers begins like a formula, and whether a key has lost letters."""
 
     is_parquet: bool
     formulas: bool = False
     lost_letters: bool = False
 
-    def looked_at(self, pieces: Iterable[Answers]) -> Iterator[Answers]:
+    def watch(self, pieces: Iterable[Answers]) -> Iterator[Answers]:
         """The same answers."""
         for piece in pieces:
             keys = [] if self.is_parquet and not isinstance(piece.keys, list) else piece.written
@@ -202,7 +202,7 @@ def _start(args: Namespace, n_read: int, n_rows: int) -> None:
     """Say what the figures are computed from. Raises DpvizError where that is nothing."""
     if not n_rows:
         raise DpvizError("No row can be used.", where=path_text(args.data), remedy="Give rows that the model's schema describes.")
-    console.done("Computed from the rows themselves: on private rows for their owner only, not covered by any epsilon.")
+    console.report("Computed from the rows themselves: on private rows for their owner only, not covered by any epsilon.")
     if n_rows < n_read:
         console.warn(f"{n_read - n_rows:,} rows are left out: missing or undeclared values.")
 

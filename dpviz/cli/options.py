@@ -74,7 +74,7 @@ def number(text: str) -> float:
     return float(text)
 
 
-def listed(read: Callable[[str], Any]) -> Callable[[str], tuple[Any, ...]]:
+def list_of(read: Callable[[str], Any]) -> Callable[[str], tuple[Any, ...]]:
     """Reads values separated by commas, each with `read`."""
     return lambda text: tuple(read(part.strip()) for part in text.split(",") if part.strip())
 
@@ -91,7 +91,7 @@ _NAMES = "column names of DATA, separated by commas, when its first line is a ro
 _SHARED: Options = {
     "data": option(file, "DATA", _TABLE_FILES),
     "model": option(Path, "MODEL", "a model written by `dpviz train`"),
-    "--names": option(listed(str), "A,B,...", _NAMES),
+    "--names": option(list_of(str), "A,B,...", _NAMES),
     "--delimiter": option(
         lambda text: "\t" if text == "tab" else text,
         "MARK",

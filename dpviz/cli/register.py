@@ -89,7 +89,7 @@ def _list(args: Namespace, register: Register) -> None:
             )
         check_output(args.out, force=args.force, inputs=[register.path])
         write_whole(args.out, write(register), force=args.force)
-        console.done(f"Wrote {args.out}.")
+        console.report(f"Wrote {args.out}.")
 
 
 def _show(register: Register) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from dpviz import interrupts
 from dpviz.cli import console
 from dpviz.cli.files import check_output, write_whole
-from dpviz.cli.options import LEARNER, TABLE, flag, listed, number, option, output, parse_parameters, shared, whole
+from dpviz.cli.options import LEARNER, TABLE, flag, list_of, number, option, output, parse_parameters, shared, whole
 from dpviz.cli.rows import encoded_rows, warn_of_read_values
 from dpviz.errors import DpvizError, path_text
 from dpviz.evaluation.poisoning import PoisoningTable, certify
@@ -34,14 +34,14 @@ OPTIONS = {
     "sweep": {
         **shared(*TABLE),
         "--learners": option(
-            listed(str),
+            list_of(str),
             "A,B",
             f"see `dpviz learners`; also variants, as in 'pf-tree(lookahead=1)' (default: {DEFAULT})",
             default=(DEFAULT,),
         ),
-        "--epsilon": option(listed(number), "E,E", "privacy losses of a person", required=True),
-        "--max-depth": option(listed(whole()), "D,D", "largest numbers of levels (default: the learner's own)", default=(None,)),
-        "--rows": option(listed(whole()), "N,N", "training rows (default: all)", default=(None,)),
+        "--epsilon": option(list_of(number), "E,E", "privacy losses of a person", required=True),
+        "--max-depth": option(list_of(whole()), "D,D", "largest numbers of levels (default: the learner's own)", default=(None,)),
+        "--rows": option(list_of(whole()), "N,N", "training rows (default: all)", default=(None,)),
         "--folds": option(whole(), "N", "splits; 1 holds out one row in five (default: 5)", default=5),
         "--repeats": option(whole(), "N", "draws per split (default: 10)", default=10),
         "--seed": option(int, "N", "of splits and noise (default: 0)", default=0),
@@ -90,9 +90,9 @@ def run_sweep(args: Namespace) -> int:
     write_whole(args.out, frame_csv(frame), force=overwrites)
     warn_of_read_values(data.schema)
     finished, total = len(grid.part_of(frame)), n_fits(list(grid.batches()))
-    console.done(f"Wrote {args.out}: {finished:,} of {total:,} fits.")
+    console.report(f"Wrote {args.out}: {finished:,} of {total:,} fits.")
     if finished < total:
-        console.done("Stopped. The same command with --resume continues.")
+        console.report("Stopped. The same command with --resume continues.")
         return interrupts.EXIT_CODE
     return 0
 

@@ -135,7 +135,7 @@ def _train(args: Namespace, given: OpenRows, request: FitRequest) -> int:
     if not get_learner(args.learner).spends_epsilon:
         console.warn(f"{args.learner} has no privacy, and --epsilon no effect: the file holds exact values of the rows.")
     elif args.seed is None:
-        console.done("The register does not count this release; --data-set NAME records one, under a cap.")
+        console.report("The register does not count this release; --data-set NAME records one, under a cap.")
     console.show_pairs([*summary(result), ("File", str(args.out))])
     return 0
 
@@ -187,12 +187,12 @@ def _with_options(question: UnansweredRows, args: Namespace) -> UnansweredRows:
 def _report(args: Namespace, given: OpenRows, request: FitRequest) -> None:
     """Stages and warnings. Row counts are private: they go to the owner's terminal, never into the file."""
     data, table = given.rows, given.table
-    console.done(f"Read {given.source}: {given.n_read:,} rows, {len(given.names)} columns.")
+    console.report(f"Read {given.source}: {given.n_read:,} rows, {len(given.names)} columns.")
     if table is not None and args.schema is None:
         console.warn("No --schema: one was read from the data. Write it with `dpviz schema` and correct it.")
         warn_of_proposal(table, data.schema, args.target)
     warn_of_read_values(data.schema)
-    console.done(f"Encoded {data.n_rows:,} rows.")
+    console.report(f"Encoded {data.n_rows:,} rows.")
     over_limit = data.report.over_limit if data.report else 0
     if over_limit:
         beyond = f"{over_limit:,} rows beyond {data.rows_per_person or 1:,} of a person"
@@ -201,4 +201,4 @@ def _report(args: Namespace, given: OpenRows, request: FitRequest) -> None:
         console.warn(f"{dropped:,} rows were dropped: missing or undeclared values. These counts are private.")
     for remark in remarks(request, data, accepted=args.accept_rows):
         console.warn(str(remark))
-    console.done(f"Trained {args.learner} and wrote {args.out}.")
+    console.report(f"Trained {args.learner} and wrote {args.out}.")

@@ -22,7 +22,7 @@ from dpviz.errors import DpvizError, ParameterError
 from dpviz.evaluation.metrics import clopper_pearson
 from dpviz.evaluation.poisoning import PoisoningTable, certify
 from dpviz.evaluation.repeat import Workers, in_chunks
-from dpviz.evaluation.simulate import Setup, World, fitted
+from dpviz.evaluation.simulate import Setup, World, fit_setups
 from dpviz.learners import FitRequest, get_learner, require_task
 from dpviz.models.tree import Leaf, as_tree
 from dpviz.progress import Progress, Stop, is_stopped, steps
@@ -300,7 +300,7 @@ def _fits(world: World, setups: tuple[Setup, ...], measure: Measure, seeds: Sequ
     def of(result: FitResult, rows: EncodedDataset, test: EncodedDataset) -> float:
         return result.score(test) if measure == "accuracy" else label_accuracy(result, rows)
 
-    return np.array([[of(*found) for found in fitted(world, setups, seed, noise=seed)] for seed in seeds]).T
+    return np.array([[of(*found) for found in fit_setups(world, setups, seed, noise=seed)] for seed in seeds]).T
 
 
 def label_accuracy(result: FitResult, data: EncodedDataset) -> float:

@@ -68,7 +68,7 @@ class MovableShares:
         ends = accumulate(self.levels)
         return tuple(sum(weights[end - size : end]) for end, size in zip(ends, self.levels, strict=True))
 
-    def asked(self, shares: Shares) -> FitRequest:
+    def request_with(self, shares: Shares) -> FitRequest:
         """The request with these shares."""
         return self.request.at(**{self.parameter: self.weights(shares)})
 
@@ -194,7 +194,7 @@ def share_map(
     `stop`: asked between draws. The draws done so far are kept; raises Cancelled when there are none.
     """
     draws = validate_count("the budget lab", "draws", draws)
-    requests = list(map(movable.asked, movable.points))
+    requests = list(map(movable.request_with, movable.points))
     first_by_plan: dict[Any, int] = {}  # the same plan is fitted once
     firsts = tuple(first_by_plan.setdefault(_identity(request.plan(data.schema)), at) for at, request in enumerate(requests))
     distinct = list(first_by_plan.values())

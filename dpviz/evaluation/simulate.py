@@ -113,7 +113,7 @@ World = ResampledRows | SyntheticTable
 Setup = tuple[FitRequest, int | None]
 
 
-def fitted(
+def fit_setups(
     world: World, setups: Sequence[Setup], seed: int, *, noise: int
 ) -> Iterator[tuple[FitResult, EncodedDataset, EncodedDataset]]:
     """A fit of every setup with its training and test rows, in one draw of the world: (result, train, test).
@@ -321,7 +321,7 @@ def _summary(strength: str, always: float, lines: np.ndarray) -> ExpectedScores:
 
 def _outcome(world: SyntheticTable, request: FitRequest, rare: int, seed: int) -> tuple[float, float, float]:
     """What the two questions find, what one tree gains in accuracy over always saying the frequent class, and what it finds."""
-    [(result, _, test)] = fitted(world, [(request, None)], seed, noise=seed % 2**31)
+    [(result, _, test)] = fit_setups(world, [(request, None)], seed, noise=seed % 2**31)
     is_rare, inside = test.target == rare, world.rule.predict(test) == 1
     answers = result.model.predict(test)
     recall, best = (float(np.mean(picked[is_rare])) if is_rare.any() else 0.0 for picked in (answers == rare, inside))

@@ -107,7 +107,7 @@ def read_codebook(source: Source, *, target: str | None = None) -> Codebook:
         raise SchemaError(what, remedy=f"Call the columns of a codebook {', '.join(COLUMNS)}; leave others out.")
     if "name" not in names:
         raise SchemaError("The codebook has no column 'name'.", remedy="Add it, with the names of the table's columns.")
-    cells = [map(remove_guard, column.written()) for column in table.columns]  # NA is a text here
+    cells = [map(remove_guard, column.texts_with()) for column in table.columns]  # NA is a text here
     lines, roles = dict[str, dict[str, str]](), dict[str, str]()
     for place, values in enumerate(zip(*cells, strict=True), start=1):
         line = dict(zip(names, values, strict=True))

@@ -12,7 +12,7 @@
 schema decides, never from other cells. A text that may be two numbers is none: it is better to lose a cell, and to say so, than
 to read 1,311 as 1.311 beside 950.
 
-**Categories.** One rule says which declared category a text is: see `Declared`.
+**Categories.** One rule says which declared category a text is: see `DeclaredTexts`.
 
 The functions for a single cell need the standard library alone: the exported Python function holds them as they stand here.
 """
@@ -264,7 +264,7 @@ def shortest(text: str) -> str | None:
     return "0" if short == "-0" else short
 
 
-def spelled(label: str) -> str:
+def spelling(label: str) -> str:
     """A declared text as cells with a type are written: of 2024-03-01 00:00:00 the date, of others themselves."""
     try:
         return text_of(dt.datetime.fromisoformat(label))
@@ -272,7 +272,7 @@ def spelled(label: str) -> str:
         return label
 
 
-class Declared:
+class DeclaredTexts:
     """Which of the declared texts a cell's text is: by the text and what is declared alone.
 
     A cell is the declared text that it equals, once both are `clean`. Truth values are found regardless of capitals; moments also
@@ -298,7 +298,7 @@ class Declared:
         }
         self.truths = {text: code for text, (code, *others) in truths.items() if not others}
         for text, code in codes.items():
-            exact.setdefault(spelled(clean(text)), code)
+            exact.setdefault(spelling(clean(text)), code)
         self.exact = exact
 
     def find(self, texts: Sequence[str]) -> np.ndarray:

@@ -72,7 +72,7 @@ class ColumnDraft:
         """Read from data when any field that matters is."""
         return Provenance.READ if self.read_now else Provenance.DECLARED
 
-    def edited(self, **values: Any) -> ColumnDraft:
+    def edit(self, **values: Any) -> ColumnDraft:
         """A copy with these values, given by a person: those that differ are declared, and with them the kind."""
         changed = {field for field, value in values.items() if getattr(self, field) != value}
         return replace(self, **values, read=self.read - changed - {"kind"}) if changed else self
@@ -98,7 +98,7 @@ class ColumnDraft:
         fields = map(_name, self.read)
         return replace(self, **{field: getattr(empty, field) for field in fields}, read=frozenset())
 
-    def filled(self, proposed: ColumnDraft) -> ColumnDraft:
+    def fill(self, proposed: ColumnDraft) -> ColumnDraft:
         """A copy in which empty fields, and those read before, hold the proposed values; declared ones stay."""
         if self.use is None or "kind" in self.read:
             return proposed

@@ -82,7 +82,7 @@ class Column:
             is_whole = numbers.dtype.kind in "iu"
             self.typed = _read_only(_narrow(numbers) if is_whole else numbers.astype(np.float64, copy=not is_own))
         if codes is not None:
-            self.__dict__["_coded"] = texts, _read_only(codes)
+            self.__dict__["_coding"] = texts, _read_only(codes)
 
     @classmethod
     def from_texts(cls, name: str, cells: Iterable[str]) -> Column:
@@ -130,38 +130,38 @@ class Column:
         made.fractions = fractions
         return made
 
-    def labelled(self, label_of: Callable[[str], str]) -> Column:
+    def with_labels(self, label_of: Callable[[str], str]) -> Column:
         """The column whose values have labels: `label_of` the text of a value is its label, empty for none."""
-        return self._changed(labels=tuple(clean(label_of(text)) for text in self._coded[0]))
+        return self._replace(labels=tuple(clean(label_of(text)) for text in self._coding[0]))
 
-    def _changed(self, **values: Any) -> Column:
+    def _replace(self, **values: Any) -> Column:
         made = copy(self)
-        for known in ("text_numbers", "_shown", "dates"):
+        for known in ("text_numbers", "_text_coding", "dates"):
             made.__dict__.pop(known, None)
         made.__dict__.update(values)
         return made
 
-    def called(self, name: str) -> Column:
+    def rename(self, name: str) -> Column:
         """The column by another name."""
-        return self._changed(name=name)
+        return self._replace(name=name)
 
     def with_marks(self, marks: Marks) -> Column:
         """The column in which points and commas mean this; numbers that came as such have none, and labels are no numbers."""
         is_known = marks == self.marks or self.marks is Marks.PROGRAM
-        return self if is_known or self.typed is not None or self.labels else self._changed(marks=marks)
+        return self if is_known or self.typed is not None or self.labels else self._replace(marks=marks)
 
     def rows(self, chosen: np.ndarray) -> Column:
         """The column with these rows (bool) alone."""
         if self.typed is None:
-            texts, codes = self._coded[0], self._coded[1][chosen]
+            texts, codes = self._coding[0], self._coding[1][chosen]
             if not self.labels:
                 texts, codes = _in_order_of_appearance(list(texts), codes)
             made = Column(self.name, texts, codes, labels=self.labels, marks=self.marks)
             made.fractions = None if self.fractions is None else self.fractions[chosen]
             return made
         made = Column(self.name, numbers=self._values[chosen])
-        label_of = dict(zip(self._coded[0], self.labels, strict=True)) if self.labels else {}
-        return made.labelled(label_of.__getitem__) if label_of else made
+        label_of = dict(zip(self._coding[0], self.labels, strict=True)) if self.labels else {}
+        return made.with_labels(label_of.__getitem__) if label_of else made
 
     def with_missing(self, codes: Sequence[str]) -> Column:
         """The column in which cells that are one of these texts, or a number of the same value, are missing."""
@@ -181,51 +181,51 @@ class Column:
         """Number of cells. Private."""
         if self.packs is not None:
             return sum(pack.count("\0") + 1 for pack in self.packs)
-        return len(self._coded[1] if self.typed is None else self.typed)
+        return len(self._coding[1] if self.typed is None else self.typed)
 
     # --- texts
 
     @cached_property
-    def _coded(self) -> tuple[tuple[str, ...], np.ndarray]:
+    def _coding(self) -> tuple[tuple[str, ...], np.ndarray]:
         """(distinct texts of the values, code of each cell); values that came as numbers in increasing order."""
         if self.typed is not None:
             return _distinct_numbers(self._values)
-        return Column.from_texts(self.name, self._cells())._coded
+        return Column.from_texts(self.name, self._cells())._coding
 
     @cached_property
-    def _shown(self) -> tuple[tuple[str, ...], np.ndarray]:
-        texts, codes = self._coded
+    def _text_coding(self) -> tuple[tuple[str, ...], np.ndarray]:
+        texts, codes = self._coding
         if not self.labels or 2 * sum(map(bool, self.labels)) < len(self.labels):
             return texts, codes
         shown = [label or text for label, text in zip(self.labels, texts, strict=True)]
-        return Column.from_places(self.name, shown, codes)._coded
+        return Column.from_places(self.name, shown, codes)._coding
 
     @property
     def distinct_texts(self) -> tuple[str, ...]:
         """Distinct texts, as `clean` makes them: in order of first appearance, numbers that came as such increasing. No marks."""
-        return self._shown[0]
+        return self._text_coding[0]
 
     @property
     def codes(self) -> np.ndarray:
         """Shape (n_rows,), signed integers, read-only. Places among `distinct_texts`; below 0 one of `MARKS`, -1 no cell."""
-        return self._shown[1]
+        return self._text_coding[1]
 
     @property
     def value_codes(self) -> np.ndarray:
         """As `codes`, of values without their labels; cells have one code where they are equal, whatever they are called."""
-        return self._coded[1]
+        return self._coding[1]
 
     @property
     def value_texts(self) -> tuple[str, ...]:
         """As `texts`, of values without their labels."""
-        return self._coded[0]
+        return self._coding[0]
 
     def meanings(self, find: Callable[[Sequence[str]], np.ndarray]) -> NumbersAndMissing:
         """(what `find` makes of each distinct cell, of those of `MARKS` at the end, backwards; per row, the place in it).
 
         Of a labelled cell the label counts, else the value.
         """
-        texts, places = self._coded
+        texts, places = self._coding
         found = np.concatenate([find(texts), find(MARKS[::-1])])
         if self.labels:
             of_labels = find(self.labels)
@@ -244,7 +244,7 @@ class Column:
         texts = [*self.distinct_texts, *MARKS[:0:-1], None]
         return [texts[code] for code in self.codes.tolist()]
 
-    def written(self, mark: str = "") -> Iterator[str]:
+    def texts_with(self, mark: str = "") -> Iterator[str]:
         """Texts that hold a mark, as they are written, in order; some more than once."""
         if self.packs is None:
             return (text for text in self.distinct_texts if mark in text)
@@ -252,7 +252,7 @@ class Column:
 
     def counts_of(self, rows: np.ndarray) -> Counter[str]:
         """How often each text stands in these rows (bool). Private."""
-        if self.packs is not None and "_coded" not in self.__dict__:
+        if self.packs is not None and "_coding" not in self.__dict__:
             return Counter(map(clean, compress(self._cells(), rows.tolist())))
         codes, counts = np.unique(self.codes[rows], return_counts=True)
         of_codes = zip(codes, counts.tolist(), strict=True)
@@ -301,7 +301,7 @@ class Column:
     @property
     def is_empty(self) -> np.ndarray:
         """Which cells hold nothing, not even a mark, bool of shape (n_rows,). Private."""
-        return self._coded[1] == -1 if self.typed is None else np.isnan(self.typed)
+        return self._coding[1] == -1 if self.typed is None else np.isnan(self.typed)
 
     @property
     def n_missing(self) -> int:
@@ -321,7 +321,7 @@ class Column:
         if not self.labels:
             return values, missing
         marks = MISSING_MARKS.difference(("",)).union(map(clean, missing_codes))
-        is_mark = np.array([*(label in marks for label in self.labels), False])[np.maximum(self._coded[1], -1)]
+        is_mark = np.array([*(label in marks for label in self.labels), False])[np.maximum(self._coding[1], -1)]
         return np.where(is_mark, np.nan, values), missing | is_mark
 
     def _numbers_and_missing(self, missing_codes: Sequence[str]) -> NumbersAndMissing:
@@ -335,7 +335,7 @@ class Column:
             values = np.concatenate([np.empty(0), *(values for values, _ in read)])
             missing = np.concatenate([np.empty(0, dtype=bool), *(missing for _, missing in read)])
             return _without_codes(values, missing, missing_codes)
-        texts, codes = self._coded
+        texts, codes = self._coding
         places, known = np.maximum(codes, -1), frozenset(map(clean, missing_codes))
         missing = np.array([*(text in known for text in texts), True])[places]
         values = np.append(parse_numbers(texts, self.marks), np.nan)[places]

@@ -186,7 +186,7 @@ class EncodedDataset:
         from either: `parts` is for that.
         """
         test_share, seed = validate_fraction("split", "test_share", test_share), validate_count("split", "seed", seed, 0)
-        order, n_test = self._shuffled(generator(seed)), round(self.n_rows * test_share)
+        order, n_test = self._random_order(generator(seed)), round(self.n_rows * test_share)
         is_test = np.zeros(self.n_rows, dtype=bool)
         is_test[order[((np.arange(n_test) + 0.5) * self.n_rows / max(n_test, 1)).astype(np.int64)]] = True
         return self.take(np.flatnonzero(~is_test), share=1 - test_share), self.take(np.flatnonzero(is_test), share=test_share)
@@ -196,7 +196,7 @@ class EncodedDataset:
         allowed = "a whole number of at least 2, at most the rows there are"
         count = validate_count("folds", "count", count, 2, self.n_rows, allowed=allowed)
         fold_of = np.empty(self.n_rows, dtype=np.int64)
-        fold_of[self._shuffled(generator(validate_count("folds", "seed", seed, 0)))] = np.arange(self.n_rows) % count
+        fold_of[self._random_order(generator(validate_count("folds", "seed", seed, 0)))] = np.arange(self.n_rows) % count
         pairs = ((np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)) for fold in range(count))
         return [(self.take(train, share=1 - 1 / count), self.take(test, share=1 / count)) for train, test in pairs]
 
@@ -215,7 +215,7 @@ class EncodedDataset:
             place[own] = (np.arange(len(own)) + 0.5) / len(own)
         return order[np.argsort(place, kind="stable")]
 
-    def _shuffled(self, rng: np.random.Generator) -> np.ndarray:
+    def _random_order(self, rng: np.random.Generator) -> np.ndarray:
         """Rows in random order, class after class; without classes in random order."""
         order = rng.permutation(self.n_rows)
         return order[np.argsort(self.target[order], kind="stable")] if isinstance(self.schema.target, ClassTarget) else order

@@ -17,7 +17,7 @@ import numpy as np
 from dpviz.errors import ParameterError, SchemaError
 from dpviz.randomness import secure_uniforms
 from dpviz.table.candidates import FeatureCandidates, bin_column
-from dpviz.table.cells import MARKS, UNREADABLE, Declared, decimal_of, parse_numbers
+from dpviz.table.cells import MARKS, UNREADABLE, DeclaredTexts, decimal_of, parse_numbers
 from dpviz.table.columns import Column
 from dpviz.table.dataset import CHANGES, EncodedDataset, EncodingReport
 from dpviz.table.dates import DateFeature
@@ -78,7 +78,7 @@ def encode(rows: Any, schema: Schema, *, person: str | None = None, rows_per_per
     """Encode every row that `schema` can use; `.report` says what happened to the others.
 
     Dates become numbers by their rule. Numbers are rounded where the schema says whole, then clipped into the declared
-    range. Categories and classes, and texts that count as one of them, are found as `dpviz.table.cells.Declared` says; "NA" and
+    range. Categories and classes, and texts that count as one of them, are found as `cells.DeclaredTexts` says; "NA" and
     other marks of missing cells are missing unless they are declared.
     Rows dropped are counted at the first column that causes it: features in schema order, target last.
 
@@ -340,7 +340,7 @@ def _encode_column(column: Column, declared: Feature | Target) -> EncodedColumn:
         return _categories(column, declared.categories, declared.groups, declared.missing_codes, *instead)
     if isinstance(declared, DateFeature):
         texts, codes = column.distinct_texts, np.maximum(column.codes, -1)
-        is_missing = np.append(Declared(dict.fromkeys(declared.missing_codes, 0)).find(texts) >= 0, True)
+        is_missing = np.append(DeclaredTexts(dict.fromkeys(declared.missing_codes, 0)).find(texts) >= 0, True)
         numbers = np.where(is_missing, np.nan, np.append(declared.numbers(texts), np.nan))
         return _numbers(column.name, numbers[codes], is_missing[codes], declared)
     return _numbers(column.name, *column.numbers_and_missing(declared.missing_codes), declared)
@@ -385,13 +385,13 @@ def _categories(
     missing_as: str | None = None,
     unknown_as: str | None = None,
 ) -> EncodedColumn:
-    """Category codes, as `Declared` finds them; what has none is not usable. What is declared is no mark of missing cells."""
+    """Category codes, as `DeclaredTexts` finds them; what has none is not usable. What is declared is no mark of missing."""
     if len(labels) > _MAX_CATEGORIES:
         what = f"There are {len(labels):,} categories; at most {_MAX_CATEGORIES:,} can be encoded."
         raise SchemaError(what, field=column.name, remedy="Leave the column out, or group its categories.")
     code_of = {label: code for code, label in enumerate(labels)}
     code_of |= {text: code_of[label] for text, label in groups}
-    codes, places = column.meanings(Declared(dict.fromkeys(missing_codes, _DECLARED_MISSING) | code_of).find)
+    codes, places = column.meanings(DeclaredTexts(dict.fromkeys(missing_codes, _DECLARED_MISSING) | code_of).find)
     is_mark = np.arange(len(codes)) >= len(codes) - len(MARKS)
     missing = (codes == _DECLARED_MISSING) | ((codes == -1) & is_mark)
     unknown = (codes == -1) & ~is_mark

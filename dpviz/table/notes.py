@@ -173,13 +173,13 @@ def decimal_notes(column: Column) -> Iterator[Note]:
     if marks in (Marks.COMMA, Marks.PROGRAM) or (column.typed is not None and not column.labels):
         return
     if marks is Marks.POINT:
-        if any(not np.isnan(number_of(text, marks)) for text in column.written(",")):
+        if any(not np.isnan(number_of(text, marks)) for text in column.texts_with(",")):
             yield Note("Commas in numbers group thousands.")
         return
-    if any(text.count(",") == 1 and not np.isnan(number_of(text, marks)) for text in column.written(",")):
+    if any(text.count(",") == 1 and not np.isnan(number_of(text, marks)) for text in column.texts_with(",")):
         yield Note("Decimal commas were read as decimal points.")
     for mark, word in ((".", "point"), (",", "comma")):
-        texts = [text for text in islice(column.written(mark), _MAX_TEXTS) if not np.isnan(number_of(text, marks))]
+        texts = [text for text in islice(column.texts_with(mark), _MAX_TEXTS) if not np.isnan(number_of(text, marks))]
         in_doubt = [text for text in texts if IN_DOUBT.fullmatch(text)]
         has_groups = any(text.count(mark) > 1 or ("." in text and "," in text) for text in texts)
         if in_doubt and (has_groups or len(in_doubt) == len(texts)):

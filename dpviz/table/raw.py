@@ -158,7 +158,7 @@ def table_of(rows: Any, names: Sequence[str] | None = None, *, by_record: bool =
     if called == [*found.names]:
         return found
     columns = zip(found.columns, called, strict=True)
-    return replace(found, columns=tuple(one.called(name) for one, name in columns))
+    return replace(found, columns=tuple(one.rename(name) for one, name in columns))
 
 
 def load_for(rows: Any) -> None:

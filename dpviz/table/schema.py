@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from dpviz.errors import DpvizError, ParameterError, SchemaError, UnknownName, path_text, value_text
-from dpviz.table.cells import Declared, clean
+from dpviz.table.cells import DeclaredTexts, clean
 from dpviz.table.raw import listed_names
 from dpviz.table.validation import is_flag, is_number, is_whole
 
@@ -429,7 +429,7 @@ def _settle_codes(column: NumericFeature | CategoricalFeature | NumericTarget) -
 
 def _require_no_code(column: CategoricalFeature) -> None:
     """Raise SchemaError for a text that is declared as a category and as a code of missing cells."""
-    declared = Declared(dict.fromkeys((*column.categories, *(text for text, _ in column.groups)), 0))
+    declared = DeclaredTexts(dict.fromkeys((*column.categories, *(text for text, _ in column.groups)), 0))
     for code in column.missing_codes:
         if declared.find([clean(code)])[0] >= 0:
             what = f"{code!r:.80} is declared as a category and as a code of missing cells."

@@ -66,7 +66,7 @@ class Split:
     codes: tuple[int, ...] | None = None
 
     @classmethod
-    def labelled(cls, feature: int, index: int, labels: tuple[int, int], event: Event) -> Split:
+    def with_labels(cls, feature: int, index: int, labels: tuple[int, int], event: Event) -> Split:
         """Both children are leaves with these labels."""
         return cls(feature, index, event, (Label(labels[0], NO_STEP), Label(labels[1], NO_STEP)))
 

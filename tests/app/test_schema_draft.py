@@ -59,13 +59,13 @@ def test_gaps_name_what_and_where() -> None:
 
 def test_editing_declares_the_field_and_the_kind_but_another_use_and_back_launders_nothing() -> None:
     column = ColumnDraft("age", Use.NUMBER, 1.0, 2.0, read=READ)
-    edited = column.edited(low=0.0, high=2.0)
+    edited = column.edit(low=0.0, high=2.0)
     assert (edited.low, edited.read, edited.source) == (0.0, frozenset({"high"}), Provenance.READ)
-    assert edited.edited(high=3.0).source is Provenance.DECLARED
-    assert column.edited(low=1.0) is column
-    away = column.edited(use=Use.CATEGORIES)
+    assert edited.edit(high=3.0).source is Provenance.DECLARED
+    assert column.edit(low=1.0) is column
+    away = column.edit(use=Use.CATEGORIES)
     assert away.source is Provenance.DECLARED
-    assert away.edited(use=Use.NUMBER).read_now == {"low", "high"}
+    assert away.edit(use=Use.NUMBER).read_now == {"low", "high"}
 
 
 def test_nothing_read_is_left_for_private_rows() -> None:
@@ -84,7 +84,7 @@ def test_filling_in_never_overwrites_a_declared_value() -> None:
     schema = Schema(
         (NumericFeature("x", 1, 3, read_from_data=("kind", "low", "high")),), ClassTarget("y", ("1", "2"), ("classes",)), 3
     )
-    filled = mine.filled(SchemaDraft.of(schema, table.names))
+    filled = mine.fill(SchemaDraft.of(schema, table.names))
     x = filled.column("x")
     assert (x.low, x.high, x.read) == (-9.0, 3.0, {"high"})
     assert filled.column("z").use is Use.LEFT_OUT
@@ -95,11 +95,11 @@ def test_filling_in_never_overwrites_a_declared_value() -> None:
 def test_a_range_is_filled_in_for_the_same_rule_of_dates_only() -> None:
     rule = {"part": "days", "order": "dmy", "since": "2024-01-01"}
     proposed = ColumnDraft("x", Use.NUMBER, 0.0, 361.0, **rule, read=READ)
-    same = ColumnDraft("x", Use.NUMBER, **rule).filled(proposed)
+    same = ColumnDraft("x", Use.NUMBER, **rule).fill(proposed)
     assert (same.low, same.high) == (0.0, 361.0)
     for other in ({"part": ""}, {"part": "year"}, {"order": "mdy"}, {"since": "1970-01-01"}):
         another = ColumnDraft("x", Use.NUMBER, **rule | other)
-        assert another.filled(proposed) is another
+        assert another.fill(proposed) is another
 
 
 def test_the_rule_of_a_date_goes_into_the_draft_and_back():
@@ -107,7 +107,7 @@ def test_the_rule_of_a_date_goes_into_the_draft_and_back():
     schema = Schema((when, NumericFeature("x", 0, 1)), ClassTarget("y", ("n", "p")))
     draft = SchemaDraft.of(schema, ("when", "x", "y"))
     assert draft.schema() == schema
-    assert draft.with_columns(draft.column("when").edited(part="")).schema().feature("when") == NumericFeature(
+    assert draft.with_columns(draft.column("when").edit(part="")).schema().feature("when") == NumericFeature(
         "when", 0, 400, unit="days", whole=True
     )
 
@@ -132,7 +132,7 @@ Change = Callable[[SchemaDraft], SchemaDraft]
 
 
 def column(name: str, **values: object) -> Change:
-    return lambda draft: draft.with_columns(draft.column(name).edited(**values))
+    return lambda draft: draft.with_columns(draft.column(name).edit(**values))
 
 
 CHANGES: dict[str, Change] = {
@@ -173,7 +173,7 @@ def test_what_changes_after_the_look_counts_as_read_until_it_is_put_back_and_wit
         preview_terms(changed.schema(), REQUEST)
     assert changed.before_look() == LOOKED
     fields = [field for field in ColumnDraft.__slots__ if field not in ("name", "read")]
-    by_hand = (changed.column(old.name).edited(**{field: getattr(old, field) for field in fields}) for old in COLUMNS)
+    by_hand = (changed.column(old.name).edit(**{field: getattr(old, field) for field in fields}) for old in COLUMNS)
     assert changed.with_columns(*by_hand).with_target("y").with_row_count(800).with_persons("who", 2) == LOOKED
     declared = CHANGES[name](UNSEEN)
     assert declared.read_fields() == 0
@@ -186,7 +186,7 @@ def test_neither_saying_that_one_knows_it_nor_a_draft_from_outside_makes_the_loo
         assert changed.looked_at() == changed, "a second look remembers what was declared before the first"
         declared = changed.with_columns(*(item.declare() for item in changed.columns))
         assert declared == changed
-    fresh = SchemaDraft((COLUMNS[0].edited(low=-5.0), *COLUMNS[1:]), "y", 800, person="who", rows_per_person=2)
+    fresh = SchemaDraft((COLUMNS[0].edit(low=-5.0), *COLUMNS[1:]), "y", 800, person="who", rows_per_person=2)
     after = fresh.after(LOOKED)
     assert after.column("age").read_now == {"low"}
     assert after.before_look() == LOOKED

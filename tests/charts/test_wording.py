@@ -1,5 +1,5 @@
 from dpviz.charts.data import column_chart, overview
-from dpviz.charts.wording import capital, chance, count_text, explained, percent
+from dpviz.charts.wording import capital, chance, count_text, percent, r2_text
 from dpviz.evaluation.columns import ColumnLook
 from tests.support.golden_charts import assert_golden
 
@@ -8,7 +8,7 @@ def test_numbers_have_one_form_and_percents_never_say_never_or_always_wrongly():
     said = {0: "0%", 1: "100%", 0.37: "37%", 0.029: "2.9%", 4e-4: "under 0.1%", 0.9999: "over 99.9%", 0.995: "99.5%"}
     assert {share: chance(share) for share in said} == said
     assert [percent(share) for share in (0.9, 0.125, 1)] == ["90%", "12.5%", "100%"]
-    assert [explained(r2) for r2 in (0.3621, -0.0124, -0.0001, -9.4)] == ["0.362", "−0.012", "0.000", "−9"]
+    assert [r2_text(r2) for r2 in (0.3621, -0.0124, -0.0001, -9.4)] == ["0.362", "−0.012", "0.000", "−9"]
     assert [count_text(number, "row") for number in (0, 1, 12_000)] == ["0 rows", "1 row", "12,000 rows"]
     assert [capital(text) for text in ("", "at ε = 1", "ε = 1")] == ["", "At ε = 1", "ε = 1"]
 

@@ -41,7 +41,7 @@ MOVABLE = [name for name in learners_for(SCHEMA) if movable(name) is not None]
 def test_the_automatic_shares_given_by_hand_make_the_plan_of_the_rule(name):
     asked = movable(name)
     assert sum(asked.automatic) == pytest.approx(1)
-    rule, by_hand = asked.request.plan(SCHEMA), asked.asked(asked.automatic).plan(SCHEMA)
+    rule, by_hand = asked.request.plan(SCHEMA), asked.request_with(asked.automatic).plan(SCHEMA)
     for share in (share for share in rule.shares if share.group != "categorical"):
         assert by_hand.of(share.part, share.level, share.group) == pytest.approx(share.epsilon)
 
@@ -58,9 +58,9 @@ def test_named_shares_have_every_point_of_a_triangle_and_many_levels_one_factor_
     assert deep.points[GROWTHS.index(1.4)] == pytest.approx(deep.automatic)
     asked = movable("pf-tree", depth=5, max_depth=5)
     assert asked.parts == ("depth 0", "depth 1 and 2", "depth 3 and 4")
-    assert asked.asked((0.2, 0.3, 0.5)).params.level_shares == (0.2, 0.15, 0.15, 0.25, 0.25)
+    assert asked.request_with((0.2, 0.3, 0.5)).params.level_shares == (0.2, 0.15, 0.15, 0.25, 0.25)
     assert asked.of_weights((0.2, 0.1, 0.2, 0.25, 0.25)) == pytest.approx((0.2, 0.3, 0.5))
-    assert [share.epsilon for share in asked.asked((0.2, 0.3, 0.5)).plan(SCHEMA).shares] == pytest.approx([0.2, 0.3, 0.5])
+    assert [share.epsilon for share in asked.request_with((0.2, 0.3, 0.5)).plan(SCHEMA).shares] == pytest.approx([0.2, 0.3, 0.5])
 
 
 @pytest.mark.slow

@@ -92,7 +92,7 @@ def test_neither_the_file_chosen_again_nor_another_role_and_back_makes_the_look_
     work_of(at).change_role(DataRole.PRIVATE)
     work_of(at).choose("ward.csv", read_table(ROWS), SchemaDraft.blank(("age", "town", "y")))
     draft = draft_of(at)
-    draft = draft.with_columns(draft.column("age").edited(use=Use.NUMBER, low=1.0, high=99.0))
+    draft = draft.with_columns(draft.column("age").edit(use=Use.NUMBER, low=1.0, high=99.0))
     assert draft.column("age").read_now >= {"low"}
 
 

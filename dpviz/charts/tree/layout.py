@@ -25,7 +25,7 @@ CUT_BRANCH = Leaf(0)
 
 
 @dataclass(frozen=True, slots=True)
-class Least:
+class MinWidths:
     """Widths in pixels: what text needs of a card in the fan and of a row that asks something, and the indent of rows.
 
     `wanted_card`, `wanted_row`, and `wanted` by the path of a card are what whole answers and questions would take where there
@@ -40,7 +40,7 @@ class Least:
     wanted: Mapping[str, float] = field(default_factory=dict)
 
 
-NO_TEXT = Least()
+NO_TEXT = MinWidths()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Layout:
         return {placed.path: placed for placed in self.nodes}
 
 
-def tree_layout(tree: Tree, *, narrow: bool = False, least: Least = NO_TEXT, widest: float = MAX_WIDTH) -> Layout:
+def tree_layout(tree: Tree, *, narrow: bool = False, least: MinWidths = NO_TEXT, widest: float = MAX_WIDTH) -> Layout:
     """Boxes for every node: a fan with hanging outlines, or with `narrow` one outline 340 px wide.
 
     The fan is no wider than `widest`. Cards and rows are as wide as `least` says, or wider, where the page has room.
@@ -102,12 +102,12 @@ def tree_layout(tree: Tree, *, narrow: bool = False, least: Least = NO_TEXT, wid
     return _laid_out(nodes, max(placed.x + placed.width for placed in nodes))
 
 
-def outline(tree: Tree, width: float = NARROW_WIDTH, least: Least = NO_TEXT) -> Layout:
+def outline(tree: Tree, width: float = NARROW_WIDTH, least: MinWidths = NO_TEXT) -> Layout:
     """One row per node, each level indented, right edges flush."""
     return _laid_out(_hang(tree.root, "", MARGIN, MARGIN, width - 2 * MARGIN, least.row), width - MARGIN)
 
 
-def aligned(first: Layout, second: Layout) -> tuple[Layout, Layout]:
+def align(first: Layout, second: Layout) -> tuple[Layout, Layout]:
     """Two outlines with gaps, so that nodes at the same place of both trees stand at the same height."""
     paths = sorted(first.by_path.keys() | second.by_path.keys())
     top = MARGIN + CARD_HEIGHT + ROW_GAP
@@ -122,7 +122,7 @@ def _laid_out(nodes: Sequence[NodeBox], right: float) -> Layout:
     return Layout(ordered, right + MARGIN, max(placed.bottom for placed in ordered) + MARGIN)
 
 
-def _spare(tree: Tree, levels: int, least: Least, page: float) -> float:
+def _spare(tree: Tree, levels: int, least: MinWidths, page: float) -> float:
     """What a page of this width leaves to every column of the fan."""
     return (page - _fan_width(tree.root, levels, least)) // len(_columns(tree.root, levels))
 
@@ -134,7 +134,7 @@ def _columns(node: Node, levels: int) -> list[Node]:
     return [*_columns(node.left, levels - 1), *_columns(node.right, levels - 1)]
 
 
-def _fan_width(node: Node, levels: int, least: Least) -> float:
+def _fan_width(node: Node, levels: int, least: MinWidths) -> float:
     columns = _columns(node, levels)
     widths = []
     for height in map(_height, columns):
@@ -147,7 +147,7 @@ def _height(node: Node) -> int:
     return 1 + max(_height(node.left), _height(node.right)) if isinstance(node, Branch) else 0
 
 
-def _fan(node: Node, path: str, x: float, y: float, levels: int, least: Least) -> tuple[list[NodeBox], float]:
+def _fan(node: Node, path: str, x: float, y: float, levels: int, least: MinWidths) -> tuple[list[NodeBox], float]:
     """Boxes of the subtree in a block whose upper left corner is (x, y), and the centre of its top card."""
     width = _fan_width(node, levels, least)
     if not isinstance(node, Branch) or levels == 0:
@@ -206,7 +206,7 @@ MAX_ROOMY_WIDTH = 360.0
 ROW_ON_PAPER = 180.0
 
 
-def least_widths(tree: Tree, marks: Iterable[str], probability: str) -> Least:
+def min_widths(tree: Tree, marks: Iterable[str], probability: str) -> MinWidths:
     """Wide enough for what cards and rows say and the marks, within reason; deep trees hang, and their sides need room too."""
     side = SIDE_WIDTH if tree.depth > 3 else 0.0
     target = tree.schema.target
@@ -226,14 +226,16 @@ def least_widths(tree: Tree, marks: Iterable[str], probability: str) -> Least:
     row = 2 * PADDING + SIDE_WIDTH + widest + mark_width
     least_row = max(CARD_WIDTH, min(MAX_ROW_WIDTH, row))
     wanted_card = max(MAX_CARD_WIDTH, wanted_card)
-    return Least(max(CARD_WIDTH, card), least_row, wanted_card=wanted_card, wanted_row=min(MAX_ROOMY_WIDTH, row), wanted=wanted)
+    return MinWidths(
+        max(CARD_WIDTH, card), least_row, wanted_card=wanted_card, wanted_row=min(MAX_ROOMY_WIDTH, row), wanted=wanted
+    )
 
 
 def layout_within(tree: Tree, width: float, height: float) -> Layout:
     """As many levels of a tree as fit, with stubs for what is below; at least the question at the root."""
     for levels in range(max(1, tree.depth), 0, -1):
         visible_tree = Tree(tree.schema, cut(tree.root, levels))
-        least = least_widths(visible_tree, (), "")
+        least = min_widths(visible_tree, (), "")
         least = replace(least, row=min(least.row, ROW_ON_PAPER))
         layout = tree_layout(visible_tree, least=least, widest=width - 2 * MARGIN)
         if layout.width <= width and layout.height <= height:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from xml.sax.saxutils import escape, quoteattr
 
-from dpviz.charts.tree.layout import NARROW_WIDTH, aligned, outline
+from dpviz.charts.tree.layout import NARROW_WIDTH, align, outline
 from dpviz.charts.tree.svg import NodeNotes, TreeDrawing, draw_tree, tree_css
 from dpviz.charts.tree.text import visible
 from dpviz.charts.wording import count_text
@@ -59,7 +59,7 @@ def draw_pair(pinned: Side, now: Side, *, selected: str | None, narrow: bool = F
     """
     sides, width = ((now, pinned), NARROW_WIDTH) if narrow else ((pinned, now), SIDE_WIDTH)
     first, second = (outline(side.tree, width) for side in sides)
-    layouts = (first, second) if narrow else aligned(first, second)
+    layouts = (first, second) if narrow else align(first, second)
     notes = [differences(side.tree, other.tree) for side, other in (sides, sides[::-1])]
     places = ((0.0, 0.0), (0.0, HEAD + layouts[0].height + BETWEEN) if narrow else (width + BETWEEN, 0.0))
     across = width + places[1][0]

@@ -14,7 +14,7 @@ import numpy as np
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.charts.budget import split_html, split_of
 from dpviz.charts.tree.svg import NodeNotes, draw_tree
-from dpviz.charts.wording import capital, explained
+from dpviz.charts.wording import capital, r2_text
 from dpviz.errors import DpvizError
 from dpviz.evaluation.paths import PathStep, has_rare_classes, path_step, references
 from dpviz.evaluation.repeat import process_local_copy
@@ -75,11 +75,11 @@ class PathSteps:
                 found = path_step(request, train, self.test, role=self.role)
             except DpvizError as problem:
                 return problem.with_traceback(None)
-            return self._drawn(value, found, lines(request.comparison_depth(train.schema)), draws)
+            return self._draw_step(value, found, lines(request.comparison_depth(train.schema)), draws)
 
         return [made(*one) for one in wanted]
 
-    def _drawn(self, value: float, found: PathStep, beside: Mapping[str, float], draws: int) -> DrawnStep:
+    def _draw_step(self, value: float, found: PathStep, beside: Mapping[str, float], draws: int) -> DrawnStep:
         result, plan = replace(found.result, unit=self.unit), found.result.plan
         complete = as_tree(result.model)
         assert complete is not None
@@ -131,7 +131,7 @@ def strip_svg(score: float, scores: Sequence[float] | np.ndarray, references: Ma
 
 def _score_text(value: float, measure: str) -> str:
     """A share in percent, or R²."""
-    return "–" if not np.isfinite(value) else f"{value:.1%}" if measure.endswith("accuracy") else explained(value)
+    return "–" if not np.isfinite(value) else f"{value:.1%}" if measure.endswith("accuracy") else r2_text(value)
 
 
 def headline(score: float, scores: Sequence[float] | np.ndarray, measure: str, tested: str) -> dict[str, str]:

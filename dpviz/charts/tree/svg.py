@@ -37,14 +37,14 @@ from dpviz.charts.tree.layout import (
     TEXT,
     Layout,
     NodeBox,
-    least_widths,
+    min_widths,
     tree_layout,
 )
 from dpviz.charts.tree.text import (
     SIDES,
     between_in_words,
-    fitted,
-    fitted_pair,
+    fit_pair,
+    fit_text,
     is_anywhere,
     is_contradicted,
     leaves_below,
@@ -150,12 +150,12 @@ class TreeDrawing:
     def at_measured_width(self) -> TreeDrawing:
         """Texts take the width they were fitted to their boxes with, whatever font a reader has: half a number misleads."""
 
-        def stretched(match: re.Match[str]) -> str:
+        def stretch(match: re.Match[str]) -> str:
             start, kind, words, more, rule_text = match.groups(default="")
             width = text_width(unescape(words), TEXT, bold=kind == "name") + text_width(unescape(rule_text), TEXT)
             return f'{start} textLength="{_n(width)}" lengthAdjust="spacingAndGlyphs">{words}{more}<'
 
-        return replace(self, body=_QUESTIONS.sub(stretched, self.body))
+        return replace(self, body=_QUESTIONS.sub(stretch, self.body))
 
     def _document(self, style: str) -> str:
         (width, height), name = map(_n, self.size), visible(self.title)
@@ -215,7 +215,7 @@ def draw_tree(
     """
     words = notes.marks.values() if notes.marks is not None else [f"{notes.n_draws} of {notes.n_draws}"] if notes.n_draws else []
     layout = layout or tree_layout(
-        tree, narrow=narrow, least=least_widths(tree, words, " (only 49%)" if notes.probabilities else "")
+        tree, narrow=narrow, least=min_widths(tree, words, " (only 49%)" if notes.probabilities else "")
     )
     drawing = _Drawing(tree, layout, selected, notes)
     children = [placed for placed in layout.nodes if placed.path]
@@ -329,7 +329,7 @@ def _texts(drawing: _Drawing, placed: NodeBox, mark: str) -> Iterator[str]:
         if text_width(words, TEXT, bold=True) > room - SWATCH - 6:
             mark = ""  # what a leaf says is worth more than how often it comes back, which a screen reader is told all the same
     if mark:
-        mark_text = fitted(mark, placed.width * 0.4, SMALL)
+        mark_text = fit_text(mark, placed.width * 0.4, SMALL)
         beside_name = False
         if not one_line and isinstance(placed.node, Branch):  # beside a short name: the condition below keeps its whole line
             name, _ = rule_parts(drawing.tree.schema, placed.node.rule)
@@ -380,7 +380,7 @@ def _leaf_text(drawing: _Drawing, placed: NodeBox, leaf: End, left: float, right
         in_full = f"({bar[0]:.0%} of its held-out rows)"
         share = [in_full] if text_width(f"{name} {in_full}", TEXT, bold=True) <= right - left else share
     room = right - left - sum(text_width(f" {words}", TEXT, bold=True) for words in share)
-    yield _text("name", left, middle + 4.5, " ".join([fitted(name, room, TEXT, bold=True), *share]))
+    yield _text("name", left, middle + 4.5, " ".join([fit_text(name, room, TEXT, bold=True), *share]))
 
 
 def _answer(drawing: _Drawing, placed: NodeBox) -> list[str]:
@@ -399,16 +399,16 @@ def _rule(drawing: _Drawing, rule: Rule, left: float, right: float, middle: floa
     schema = drawing.tree.schema
     name, condition = rule_parts(schema, rule)
     if placed.hangs:
-        name, condition = fitted_pair(name, condition, right - left, TEXT, is_number=isinstance(rule, ThresholdRule))
+        name, condition = fit_pair(name, condition, right - left, TEXT, is_number=isinstance(rule, ThresholdRule))
         # A left-to-right mark: behind a Hebrew or Arabic name, "≤ 5" would otherwise be set as "5 ≥", on the wrong side.
         line = f'{escape(name)}{"" if name.isascii() else LEFT_TO_RIGHT} <tspan class="rule">{escape(condition)}</tspan>'
         yield f'<text class="name" x="{_n(left)}" y="{_n(middle + 4.5)}">{line}</text>'
     else:
-        yield _text("name", left, middle - 4.5, fitted(name, placed.width - 2 * PADDING, TEXT, bold=True))
+        yield _text("name", left, middle - 4.5, fit_text(name, placed.width - 2 * PADDING, TEXT, bold=True))
         near = drawing.notes.threshold_ranges.get(placed.path)
         is_place = near is not None and near[0] < near[1] and not is_anywhere(schema.features[rule.feature], near)
         more = f"{condition} ({between_in_words(schema, rule, near)})" if near and is_place else condition
-        condition = more if text_width(more, TEXT) <= right - left else fitted(condition, right - left, TEXT)
+        condition = more if text_width(more, TEXT) <= right - left else fit_text(condition, right - left, TEXT)
         yield _text("rule", left, middle + 13, condition)
 
 

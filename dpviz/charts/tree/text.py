@@ -72,7 +72,7 @@ def text_width(text: str, size: float, *, bold: bool = False) -> float:
     return sum(map(_character_width, text)) * size / 1000 * _TIGHTER * (_BOLD if bold else 1)
 
 
-def fitted(text: str, width: float, size: float, *, bold: bool = False) -> str:
+def fit_text(text: str, width: float, size: float, *, bold: bool = False) -> str:
     """`text`, or as much of its start as fits `width` with an ellipsis."""
     if text_width(text, size, bold=bold) <= width:
         return text
@@ -85,7 +85,7 @@ def fitted(text: str, width: float, size: float, *, bold: bool = False) -> str:
     return beginning.rstrip() + ELLIPSIS
 
 
-def fitted_pair(name: str, condition: str, width: float, size: float, *, is_number: bool) -> tuple[str, str]:
+def fit_pair(name: str, condition: str, width: float, size: float, *, is_number: bool) -> tuple[str, str]:
     """A bold name and the condition behind it on one line; a long name is cut first, until the condition has its share.
 
     A number has a larger share than a list, for half a number misleads, and where it is long its unit goes before the name.
@@ -95,8 +95,8 @@ def fitted_pair(name: str, condition: str, width: float, size: float, *, is_numb
         condition = " ".join(condition.split()[:2])
     condition_width = text_width(condition, size)
     room_for_name = width - space - min(condition_width, max(width * keep, width - space - text_width(name, size, bold=True)))
-    name = fitted(name, room_for_name, size, bold=True)
-    return name, fitted(condition, width - space - text_width(name, size, bold=True), size)
+    name = fit_text(name, room_for_name, size, bold=True)
+    return name, fit_text(condition, width - space - text_width(name, size, bold=True), size)
 
 
 def interval_in_words(interval: tuple[float, float]) -> str:

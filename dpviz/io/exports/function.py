@@ -21,7 +21,7 @@ from dpviz.models.packed_forest import PackedForest, PackedTrees
 from dpviz.models.tree import Branch, End, Forest, Rule, ThresholdRule, Tree, as_tree, prediction_of
 from dpviz.models.tree import Leaf as ClassLeaf
 from dpviz.models.tree import Node as ModelNode
-from dpviz.table.cells import Declared
+from dpviz.table.cells import DeclaredTexts
 from dpviz.table.schema import CategoricalFeature, Feature, NumericFeature, NumericTarget, Schema
 
 #: Longer paths overflow the stack of one target or another.
@@ -139,12 +139,12 @@ def names_of(schema: Schema, test: Condition) -> tuple[bool, list[str]]:
     return is_others, [declared.categories[code] for code in (others if is_others else test.codes)]
 
 
-def declared_texts(feature: Feature) -> Declared:
+def declared_texts(feature: Feature) -> DeclaredTexts:
     """Which text of a column means which of its categories, and which `MISSING`."""
     codes = dict.fromkeys(feature.missing_codes, MISSING)
     if isinstance(feature, CategoricalFeature):
         codes |= {text: feature.categories.index(category) for text, category in feature.category_of.items()}
-    return Declared(codes)
+    return DeclaredTexts(codes)
 
 
 # --- tests

@@ -204,7 +204,7 @@ def facts_of(schema: pa.Schema, options: ReadOptions) -> Facts:
     return Facts(flat, without_cells([name for name in schema.names if name not in flat]))
 
 
-def labelled(column: pa.Table, label_of: dict[str, str]) -> pa.Table:
+def with_labels(column: pa.Table, label_of: dict[str, str]) -> pa.Table:
     """A table of one column whose values have these labels, each by the text of its value."""
     if not label_of:
         return column
@@ -363,7 +363,7 @@ def _column(table: pa.Table, place: int, spent: _Spent) -> Column:
     if labels is None:
         return plain
     label_of = json.loads(labels)
-    return plain.labelled(lambda text: str(label_of.get(text, "")))
+    return plain.with_labels(lambda text: str(label_of.get(text, "")))
 
 
 def table_of_batch(batch: Any, options: ReadOptions) -> RawTable:

@@ -16,7 +16,7 @@ import numpy as np
 from dpviz.errors import TableError
 from dpviz.io.csv import check_names
 from dpviz.io.options import ReadOptions, redact_errors
-from dpviz.io.tables.arrow import Facts, labelled
+from dpviz.io.tables.arrow import Facts, with_labels
 from dpviz.table.cells import canonical_number, clean, text_of
 
 _CHUNK_CELLS = 5_000_000
@@ -137,12 +137,12 @@ def _column(file: _File, name: str, cells: Any, labels: Mapping[Any, str], kind:
     if kind == "string":
         texts = {cell: file.text(cell or "") for cell in dict.fromkeys(cells)}
         label_of = {clean(file.text(key)): clean(file.text(label)) for key, label in labels.items() if isinstance(key, str)}
-        return labelled(pa.table({title: pa.array(map(texts.__getitem__, cells), pa.large_string())}), label_of)
+        return with_labels(pa.table({title: pa.array(map(texts.__getitem__, cells), pa.large_string())}), label_of)
     numbers = _numbers(cells)
     of_numbers = ((float(key), label) for key, label in labels.items() if isinstance(key, (int, float)))
     label_of = {canonical_number(key): clean(file.text(label)) for key, label in of_numbers}
     if file.moment(format, 0.0) is None:
-        return labelled(pa.table({title: numbers}), label_of)
+        return with_labels(pa.table({title: numbers}), label_of)
     distinct, places = np.unique(numbers, return_inverse=True)
     known = ((number, file.moment(format, number) if np.isfinite(number) else None) for number in distinct.tolist())
     dates = [label_of.get(canonical_number(number)) or moment or None for number, moment in known]

@@ -343,7 +343,7 @@ class _NodeChoices:
         for side, candidate in zip(sides, chosen.value[1:], strict=True):
             left, total = (self.weighing.counts(counts) for counts in (side.left_counts[candidate], side.class_counts))
             labels = [self._by_count(counts, for_labels, node) for counts in (left, total - left)]
-            splits.append(Split.labelled(*below[len(splits)], (labels[0].value, labels[1].value), NO_STEP))
+            splits.append(Split.with_labels(*below[len(splits)], (labels[0].value, labels[1].value), NO_STEP))
             events += [label.event for label in labels]
         return Split(*root, Sequential((chosen.event, Parallel(tuple(events)))), (splits[0], splits[1]))
 
@@ -373,7 +373,7 @@ class _NodeChoices:
     def _labelled(self, candidate: int | None, labels: tuple[int, int], event: Event) -> Label | Split:
         if candidate is None:
             return Label(labels[0], event)
-        return Split.labelled(*self.grid.locate(candidate), labels, event)
+        return Split.with_labels(*self.grid.locate(candidate), labels, event)
 
     def split_then_labels(self, node: CountedNode, epsilon: float) -> Split:
         """By correct rows, then a label for either side."""
@@ -382,7 +382,7 @@ class _NodeChoices:
         split = self._by_count(best_correct_rows(left, total), for_split, node)
         labels = [self._by_count(counts, for_labels, node) for counts in (left[split.value], total - left[split.value])]
         event = Sequential((split.event, Parallel(tuple(label.event for label in labels))))
-        return Split.labelled(*self.grid.locate(split.value), (labels[0].value, labels[1].value), event)
+        return Split.with_labels(*self.grid.locate(split.value), (labels[0].value, labels[1].value), event)
 
     def _counts(self, node: CountedNode) -> tuple[np.ndarray, np.ndarray]:
         """Weighed class counts of the left child under every candidate, and of the node."""

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from dpviz.charts.tree.layout import CUT_BRANCH, MAX_WIDTH, NARROW_WIDTH, Layout, Least, NodeBox, layout_within, tree_layout
+from dpviz.charts.tree.layout import CUT_BRANCH, MAX_WIDTH, NARROW_WIDTH, Layout, MinWidths, NodeBox, layout_within, tree_layout
 from dpviz.models.tree import Branch, Tree
 
 SHAPES = [("complete", 0), ("complete", 1), ("complete", 4), ("complete", 7), ("chain", 8), ("chain", 30)]
@@ -60,13 +60,13 @@ def test_no_drawing_grows_wider_than_a_page_or_paper_can_show(tree: Tree) -> Non
 
 
 def test_rows_and_cards_take_the_room_that_is_left_for_their_questions(complete: Callable[[int], Tree]) -> None:
-    wanted = Least(row=260, wanted_row=330, wanted={"": 320, "L": 200})
+    wanted = MinWidths(row=260, wanted_row=330, wanted={"": 320, "L": 200})
     deep = tree_layout(complete(4), least=wanted)
     assert deep.width <= MAX_WIDTH
     assert min(one.width for one in deep.nodes if one.hangs and isinstance(one.node, Branch)) >= 330
     assert deep.by_path[""].width == 320
     assert not any(itertools.starmap(overlap, itertools.combinations(deep.nodes, 2)))
-    assert min(placed.width for placed in tree_layout(complete(2), least=Least(card=190)).nodes) >= 190
+    assert min(placed.width for placed in tree_layout(complete(2), least=MinWidths(card=190)).nodes) >= 190
     for narrow in (False, True):
-        layout = tree_layout(complete(8), narrow=narrow, least=Least(row=260))
+        layout = tree_layout(complete(8), narrow=narrow, least=MinWidths(row=260))
         assert min(one.width for one in layout.nodes if one.hangs and isinstance(one.node, Branch)) >= 260

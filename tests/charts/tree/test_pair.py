@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 import pytest
 
 from dpviz.charts.theme import DIFFERENCES
-from dpviz.charts.tree.layout import aligned, outline
+from dpviz.charts.tree.layout import align, outline
 from dpviz.charts.tree.pair import Side, differences, draw_pair, pair_sentence
 from dpviz.charts.tree.svg import NodeNotes
 from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, ThresholdRule, Tree
@@ -56,7 +56,7 @@ def test_nodes_are_the_same_changed_different_or_about_other_rows_and_the_senten
 
 
 def test_the_same_place_stands_at_the_same_height_and_nothing_overlaps():
-    first, second = aligned(outline(tree(OLD)), outline(tree(NEW)))
+    first, second = align(outline(tree(OLD)), outline(tree(NEW)))
     shared = first.by_path.keys() & second.by_path.keys()
     assert {first.by_path[path].y for path in shared} == {second.by_path[path].y for path in shared}
     for layout in (first, second):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpviz.charts.tree.text import ELLIPSIS, fitted, fitted_pair, path_in_words, rule_list, rule_parts, text_width, visible
+from dpviz.charts.tree.text import ELLIPSIS, fit_pair, fit_text, path_in_words, rule_list, rule_parts, text_width, visible
 from dpviz.models.tree import Branch, Leaf, SubsetRule, ThresholdRule, Tree
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Schema
 
@@ -31,26 +31,26 @@ def test_what_could_reach_beyond_a_name_is_gone_and_the_rest_is_one_line_of_xml(
 @given(ANY_TEXT, st.floats(30, 300))
 def test_a_fitted_text_fits_and_starts_like_the_whole(name: str, width: float) -> None:
     whole = visible(name)
-    shown = fitted(whole, width, 13)
+    shown = fit_text(whole, width, 13)
     assert text_width(shown, 13) <= width + 1e-9
     assert shown == whole or (shown.endswith(ELLIPSIS) and whole.startswith(shown.removesuffix(ELLIPSIS)))
 
 
 def test_widths_and_cuts_respect_characters_marks_and_thresholds() -> None:
     name = "e\u0301" * 40
-    assert fitted(name, 60, 13).removesuffix(ELLIPSIS).endswith("\u0301")
+    assert fit_text(name, 60, 13).removesuffix(ELLIPSIS).endswith("\u0301")
     assert text_width("年年", 13) > 1.5 * text_width("ab", 13)
     assert text_width("e\u0301", 13) == text_width("e", 13)
     assert text_width("age", 13, bold=True) > text_width("age", 13)
-    name, asked = fitted_pair("a very long feature name", "≤ 12,345.6 per year", 120, 13, is_number=True)
+    name, asked = fit_pair("a very long feature name", "≤ 12,345.6 per year", 120, 13, is_number=True)
     assert asked == "≤ 12,345.6"
     assert name.endswith(ELLIPSIS)
-    assert fitted_pair("age", "≤ 37.5 years", 120, 13, is_number=True) == ("age", "≤ 37.5 years")
+    assert fit_pair("age", "≤ 37.5 years", 120, 13, is_number=True) == ("age", "≤ 37.5 years")
 
 
 @given(ANY_TEXT, ANY_TEXT, st.floats(80, 300), st.booleans())
 def test_a_pair_fits(name: str, rest: str, width: float, is_number: bool) -> None:
-    name, rest = fitted_pair(visible(name), visible(rest), width, 13, is_number=is_number)
+    name, rest = fit_pair(visible(name), visible(rest), width, 13, is_number=is_number)
     assert text_width(name, 13, bold=True) + text_width(" ", 13) + text_width(rest, 13) <= width + 1e-9
 
 
