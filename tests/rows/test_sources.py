@@ -458,6 +458,39 @@ def test_a_column_that_arrow_makes_no_empty_one_of_hinders_no_others(tmp_path: P
         dpviz.open_table(address, Schema((NumericFeature("either", 0, 2),), target))
 
 
+#: An expression of DuckDB -> the text of its cell, None where it is missing.
+DUCKDB_CELLS = {
+    "42::HUGEINT": "42",
+    "(SELECT sum(n) FROM range(10) AS numbers(n))": "45",
+    "18446744073709551615::UBIGINT": "18446744073709551615",
+    "-5::TINYINT": "-5",
+    "0.1::FLOAT": "0.10000000149011612",
+    "12345678901234567890.1234567890::DECIMAL(38, 10)": "12345678901234567890.123456789",
+    "'nan'::DOUBLE": None,
+    "'14:30:00'::TIME": "14:30:00",
+    "'14:30:00+02'::TIMETZ": "14:30:00",
+    "'2024-03-01 14:30:00'::TIMESTAMP_S": "2024-03-01T14:30:00",
+    "'2024-03-01 14:30:00.123456789'::TIMESTAMP_NS": "2024-03-01T14:30:00.123456",
+    "'2024-03-01 00:00:00'::TIMESTAMP": "2024-03-01",
+    "'infinity'::TIMESTAMP": "\ufffd",
+    "'-infinity'::DATE": "\ufffd",
+    "'6ba7b810-9dad-11d1-80b4-00c04fd430c8'::UUID": "6ba7b810-9dad-11d1-80b4-00c04fd430c8",
+    "'{\"a\": 1}'::JSON": '{"a": 1}',
+    "true": "true",
+}
+
+
+def test_types_of_duckdb_are_the_cells_that_they_say(tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    columns = ", ".join(f"{expression} AS c{place}" for place, expression in enumerate(DUCKDB_CELLS))
+    with duckdb.connect(str(tmp_path / "types.duckdb")) as base:
+        base.execute(f"CREATE TABLE t AS SELECT {columns}")
+    _, (_, batch) = read_columns(f"duckdb:///{tmp_path / 'types.duckdb'}?table=t", 10)
+    table = table_of_batch(batch, ReadOptions("t"))
+    found = [next(iter(column.distinct_texts), None) for column in table.columns]
+    assert dict(zip(DUCKDB_CELLS, found, strict=True)) == DUCKDB_CELLS
+
+
 def test_intervals_of_a_database_are_the_seconds_that_its_frames_have(tmp_path: Path) -> None:
     """But for those with months, of which its frames make 30 days each."""
     duckdb = pytest.importorskip("duckdb")
