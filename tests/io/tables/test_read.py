@@ -17,6 +17,10 @@ import pandas as pd
 import pyarrow as pa
 import pyreadstat
 import pytest
+from openpyxl.cell.rich_text import CellRichText, TextBlock
+from openpyxl.cell.text import InlineFont
+from openpyxl.chart import BarChart, Reference
+from openpyxl.utils.datetime import CALENDAR_MAC_1904
 from pyarrow import feather, parquet
 
 import dpviz
@@ -200,6 +204,61 @@ def saved(book) -> bytes:
     return file.getvalue()
 
 
+def edited(content: bytes, pattern: bytes, replacement: bytes) -> bytes:
+    """A workbook whose first sheet has other XML."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(packed, "w") as new:
+        for name in old.namelist():
+            part = old.read(name)
+            new.writestr(name, re.sub(pattern, replacement, part) if name.endswith("sheet1.xml") else part)
+    return packed.getvalue()
+
+
+@pytest.mark.slow
+def test_workbooks_of_other_programs_and_habits_are_the_same_table():
+    rows, expected = [["x", "y"], [1, "a"], [2.5, "b"], [None, "c"]], [["1", "a"], ["2.5", "b"], [None, "c"]]
+    content = workbook(*rows)
+    assert cells(read_table(content)) == expected
+    assert cells(read_table(edited(content, b'<dimension ref="[^"]*"', b'<dimension ref="A1"'))) == expected
+    assert cells(read_table(edited(workbook(*rows[:3]), b' r="[A-Z]+[0-9]+"', b""))) == expected[:2]
+    book = openpyxl.load_workbook(io.BytesIO(content))
+    book.active.row_dimensions[3].hidden = book.active.column_dimensions["A"].hidden = True
+    book.active.auto_filter.ref = "A1:B3"
+    book.active["A2"].number_format = "0%"
+    book.active["A3"].number_format = '[Red]0.00;"day"0'
+    book.active["B3"].value = CellRichText("", TextBlock(InlineFont(b=True), "b"))
+    chart = BarChart()
+    chart.add_data(Reference(book.active, min_col=1, min_row=1, max_row=3))
+    book.create_chartsheet("chart", 0).add_chart(chart)
+    assert cells(read_table(saved(book))) == expected
+
+
+@pytest.mark.slow
+def test_days_of_a_workbook_that_counts_from_1904_are_those_days():
+    book = openpyxl.Workbook()
+    book.epoch = CALENDAR_MAC_1904
+    for row in (["day", "y"], [dt.date(2024, 3, 1), "a"], [dt.datetime(2024, 3, 1, 14, 30), "b"]):
+        book.active.append(row)
+    assert cells(read_table(saved(book))) == [["2024-03-01", "a"], ["2024-03-01T14:30:00", "b"]]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["DATE11", "ADATE10", "EDATE10", "SDATE10", "JDATE7", "QYR8", "MOYR8", "WKYR10", "DATETIME20"])
+def test_days_of_spss_are_days_however_they_are_shown(tmp_path, form):
+    frame = pd.DataFrame({"day": [13_928_803_200.0, 13_928_889_600.0, np.nan], "y": ["a", "b", "c"]})
+    pyreadstat.write_sav(frame, tmp_path / "a.sav", variable_format={"day": form})
+    assert cells(read_table(tmp_path / "a.sav")) == [["2024-03-03", "a"], ["2024-03-04", "b"], [None, "c"]]
+
+
+@pytest.mark.slow
+def test_numbers_of_spss_are_numbers_however_they_are_shown(tmp_path):
+    """Also days of the week, months and shares."""
+    forms = ("WKDAY9", "MONTH9", "DTIME12", "PCT5.1", "DOLLAR8", "COMMA8", "DOT8", "N8")
+    frame = pd.DataFrame({f"of_{place}": [3.0, 5.0] for place in range(len(forms))})
+    pyreadstat.write_sav(frame, tmp_path / "a.sav", variable_format=dict(zip(frame.columns, forms, strict=True)))
+    assert cells(read_table(tmp_path / "a.sav")) == [["3"] * len(forms), ["5"] * len(forms)]
+
+
 @pytest.mark.slow
 def test_a_sheet_is_asked_for_where_several_can_be_seen():
     content = workbook(["a", "b"], [1, 2], other=[["a", "b"], [3, 4]])
@@ -381,15 +440,7 @@ def test_names_of_rows_that_pandas_writes_are_neither_proposed_nor_taken_for_the
 
 def uncomputed(cell: str) -> bytes:
     """A workbook in which `cell` stands as the XML of B2."""
-    made = workbook(["a", "b"], [1, 77], [2, 5])
-    packed = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(made)) as old, zipfile.ZipFile(packed, "w") as new:
-        for name in old.namelist():
-            content = old.read(name)
-            if name.endswith("sheet1.xml"):
-                content = re.sub(rb'<c r="B2"[^>]*>.*?</c>', cell.encode(), content)
-            new.writestr(name, content)
-    return packed.getvalue()
+    return edited(workbook(["a", "b"], [1, 77], [2, 5]), rb'<c r="B2"[^>]*>.*?</c>', cell.encode())
 
 
 FORMULAS = [
