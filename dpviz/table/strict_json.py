@@ -59,6 +59,8 @@ def parse_json(text: str | bytes) -> Any:
             _require_storable(value)
     except RecursionError as error:
         raise DocumentError("It is nested too deep.", remedy="Use a file saved by dpviz.") from error
+    except UnicodeDecodeError as error:  # which quotes a byte of what may be a table
+        raise DocumentError("It is not JSON: it is no text in UTF-8.", remedy="Use a file saved by dpviz.") from error
     except ValueError as error:
         raise DocumentError(f"It is not JSON: {error}.", remedy="Use a file saved by dpviz.") from error
     return value

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from dpviz.charts.theme import contrast
+
 #: Milliseconds until something that never comes is given up: the machine may be doing other things.
 PATIENCE = 1_000 * int(os.environ.get("DPVIZ_PATIENCE", "240"))
 
@@ -35,6 +37,15 @@ PICTURES = {
     "register": "[data-testid=stMain] [data-testid=stAlert]",
 }
 CHART = ".js-plotly-plot .main-svg"
+#: (what it says, its colour, the page's ground) of each text beside the marks of a chart, which axe passes over.
+_CHART_TEXTS = """() => {
+  const hex = (colour) => "#" + colour.match(/\\d+/g).slice(0, 3).map((part) => (+part).toString(16).padStart(2, "0")).join("");
+  const ground = hex(getComputedStyle(document.querySelector("[data-testid=stApp]")).backgroundColor);
+  const beside = ".js-plotly-plot :is(.xtick, .ytick, .g-xtitle, .g-ytitle, .annotation, .legend) text";
+  return [...document.querySelectorAll(beside)].map((text) => [text.textContent, hex(getComputedStyle(text).fill), ground]);
+}"""
+#: Of text, by WCAG 1.4.3.
+_ENOUGH_CONTRAST = 4.5
 
 
 def visitor(browser: Any, **look: Any) -> Any:
@@ -93,7 +104,10 @@ def downloaded(page: Any, button: str) -> Any:
 
 
 def faults_of(page: Any, *rules: str) -> list[str]:
-    """Accessibility faults that are worse than minor, in words; against these rules of axe alone, if any are named."""
+    """Accessibility faults that are worse than minor, in words, and texts of charts that are too pale.
+
+    Against these rules of axe alone, if any are named.
+    """
     from axe_playwright_python.sync_playwright import Axe
 
     # Streamlit's own list of pages nests its sections in a way that is not ours to mend; labels of controls that
@@ -101,7 +115,9 @@ def faults_of(page: Any, *rules: str) -> list[str]:
     not_ours = [["[data-testid=stSidebarNavItems]"], ["[data-testid=stWidgetLabel][disabled]"]]
     options = {"runOnly": {"type": "rule", "values": list(rules)}} if rules else {}
     found = Axe().run(page, context={"exclude": not_ours}, options=options).response["violations"]
-    return [_in_words(fault) for fault in found if fault["impact"] != "minor"]
+    pale = [words for words, *colours in page.evaluate(_CHART_TEXTS) if words and contrast(*colours) < _ENOUGH_CONTRAST]
+    faults = [_in_words(fault) for fault in found if fault["impact"] != "minor"]
+    return [*faults, *(f"pale in a chart: {words}" for words in pale)]
 
 
 def _in_words(fault: dict[str, Any]) -> str:
