@@ -209,6 +209,7 @@ def test_shares_of_stages_are_those_of_plans():
         assert f"{depth} levels: {', '.join(f'{share.epsilon:.3f}' for share in shares)}" in page
 
 
+@pytest.mark.slow
 def test_the_patients_tutorial_says_the_depth_the_guesses_and_the_base_rate_of_the_clinic():
     page = " ".join((ROOT / "docs" / "tutorials" / "patients.md").read_text(encoding="utf-8").split())
     schema = dpviz.load_schema(ROOT / "data" / "clinic.schema.json")
