@@ -80,7 +80,7 @@ def dashboard() -> None:
     about = HELP.get(chosen.url_path, "tutorials/first-tree")
     st.sidebar.link_button("Help", f"{MANUAL}/{about}.html", type="tertiary", icon=":material/help:")
     st.sidebar.link_button("Glossary", f"{MANUAL}/reference/glossary.html", type="tertiary", icon=":material/dictionary:")
-    LINES.get(chosen.url_path or FIRST, parts.data_line)(state.loaded())
+    LINES.get(chosen.url_path or FIRST, parts.data_line)(state.data_in_use())
     if problem is not None:
         parts.error(problem, kept="The default sample is in use instead.")
     if not frame.checks_requests():

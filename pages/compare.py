@@ -18,7 +18,7 @@ from dpviz.app.controls import DEPTHS, EPSILONS, auto_in_words, depth_of
 from dpviz.app.epsilon_slider import epsilon_in_use, nearest
 from dpviz.app.parts import escape_markdown
 from dpviz.app.prose import prose
-from dpviz.app.state import hidden_seed, loaded, rows_read, unit_in_use
+from dpviz.app.state import data_in_use, hidden_seed, rows_read, unit_in_use
 from dpviz.app.widgets import download, linked, one_of, rows_table, show_chart
 from dpviz.charts import as_python
 from dpviz.charts import compare as charts
@@ -51,7 +51,7 @@ parts.page("Compare", "How accurate is a private tree at this ε, against what y
 first, second = st.tabs(("Accuracy", frame.PLAN_TAB), key="tab", bind="query-params")
 if second.open:
     with second:
-        code = plan_tab.plan_tab(loaded())
+        code = plan_tab.plan_tab(data_in_use())
     frame.next_page_button("compare")
     frame.as_python(lambda: code)
     st.stop()

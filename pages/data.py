@@ -223,7 +223,7 @@ def ask_source(draft: SchemaDraft) -> None:
 
 def is_in_use(draft: SchemaDraft) -> bool:
     """Whether the data in use are this table by this schema."""
-    now = state.loaded()
+    now = state.data_in_use()
     if now.table is not work.table or now.role is not work.role or now.person != draft.person:
         return False
     try:
@@ -235,7 +235,7 @@ def is_in_use(draft: SchemaDraft) -> bool:
 def put_into_use(draft: SchemaDraft) -> None:
     """Encode the table by the draft and use it. Raises DpvizError; then the data in use stay."""
     assert work.table is not None
-    schema, now = draft.schema(), state.loaded()
+    schema, now = draft.schema(), state.data_in_use()
     # a sample with an edited schema is no longer what its name in the address would bring back
     sample = work.sample if (now.sample, now.schema) == (work.sample, schema) else None
     state.use(work.role, work.title, work.table, schema, sample, person=draft.person)
@@ -257,7 +257,7 @@ def ask_to_use(draft: SchemaDraft, why_not: str) -> None:
             with st.spinner("Encoding the rows …"):
                 put_into_use(draft)
         except DpvizError as problem:
-            parts.error(problem, kept=f"The data in use are as they were: {escape_markdown(state.loaded().title)}.")
+            parts.error(problem, kept=f"The data in use are as they were: {escape_markdown(state.data_in_use().title)}.")
         else:
             st.session_state[JUST_USED] = True  # a toast of this run would vanish with it
             st.rerun()
@@ -277,7 +277,7 @@ if work.draft is not None:
     ask_check(work.draft, why_not)
     ask_to_use(work.draft, why_not)
 
-now = state.loaded()
+now = state.data_in_use()
 if now.data.report is not None and now.role is not DataRole.PRIVATE:  # whose exact counts no ε covers
     st.divider()
     st.header("Rows used and dropped", anchor=False)

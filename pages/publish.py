@@ -14,7 +14,7 @@ from dpviz.app.exports import offer_export
 from dpviz.app.many_trees import model_screen
 from dpviz.app.parts import as_code, error, escape_markdown
 from dpviz.app.prose import prose
-from dpviz.app.state import Loaded
+from dpviz.app.state import DataInUse
 from dpviz.app.widgets import download, on_demand, one_of, rows_table, show_chart, table
 from dpviz.charts import as_python
 from dpviz.charts.budget import spending_rows
@@ -62,20 +62,20 @@ BOXES = {
 
 def release_view(book: Register) -> None:
     """Whose cap counts, what is taken as public, what to expect, what is spent, the button, what became of it."""
-    loaded, asked = state.loaded(), controls.ask_settings(with_noise=False)
-    balance = publish.ask_data_set(book, loaded)
-    uses = book.uncovered_uses(loaded.data.identity)
-    explored = n_uses(uses) if loaded.role is DataRole.PRIVATE else None
+    in_use, asked = state.data_in_use(), controls.ask_settings(with_noise=False)
+    balance = publish.ask_data_set(book, in_use)
+    uses = book.uncovered_uses(in_use.data.identity)
+    explored = n_uses(uses) if in_use.role is DataRole.PRIVATE else None
     terms = why_not = None
     try:
         request = asked.request
         if balance is not None:
             request = request.at(epsilon=balance.fitting(request.settings.epsilon))
-        terms = preview_terms(loaded.schema, request, explored=explored, together=loaded.data.rows_per_person is not None)
+        terms = preview_terms(in_use.schema, request, explored=explored, together=in_use.data.rows_per_person is not None)
     except DpvizError as problem:
         why_not = problem
-    taken_as_public(loaded.schema, explored)
-    expected.expected_screen(asked.request, loaded)
+    taken_as_public(in_use.schema, explored)
+    expected.expected_screen(asked.request, in_use)
 
     if balance is not None:
         st.divider()
@@ -88,7 +88,7 @@ def release_view(book: Register) -> None:
         rows_table(rows, "Right guesses by this release alone and by all releases together.")
         st.divider()
         st.header("Release", anchor=False)
-        if not publish.await_release(asked, loaded, preparation.note_refused_release):
+        if not publish.await_release(asked, in_use, preparation.note_refused_release):
             if (failed := st.session_state.pop(publish.FAILED, None)) is not None:
                 error(failed)
             if last is not None:
@@ -101,7 +101,7 @@ def release_view(book: Register) -> None:
                 assert why_not is not None
                 error(why_not, kept="Nothing was spent.")
             else:
-                ask_release(balance, terms, asked, loaded)
+                ask_release(balance, terms, asked, in_use)
         if any(record.state is State.STARTED for record in balance.releases):
             st.caption(prose("publish", "interrupted"))
 
@@ -176,12 +176,12 @@ def proof(key: str, _schema: Schema) -> Proof:
     return proof_of(_schema)
 
 
-def ask_release(balance: Balance, terms: ReleaseTerms, asked: controls.TreeSettings, loaded: Loaded) -> None:
+def ask_release(balance: Balance, terms: ReleaseTerms, asked: controls.TreeSettings, in_use: DataInUse) -> None:
     """What is promised and what is not, the box to tick, and the button."""
     try:
         balance.require_room(terms.loss)
-        require_source(Register(), loaded.data)
-        proved = proof(loaded.schema.key, loaded.schema)
+        require_source(Register(), in_use.data)
+        proved = proof(in_use.schema.key, in_use.schema)
     except UnansweredRows as question:
         here = "Name it on the Data page, below the check. Nothing was spent."
         error(DpvizError(question.what, where=question.where, remedy=here))
@@ -189,7 +189,7 @@ def ask_release(balance: Balance, terms: ReleaseTerms, asked: controls.TreeSetti
     except DpvizError as problem:
         error(problem, kept="Nothing was spent.")
         return
-    unit = protected_unit(balance.data_set, loaded.data)
+    unit = protected_unit(balance.data_set, in_use.data)
     said = verdict(terms.claim, terms.loss, released=True, unit=unit, risk=terms.risk)
     left = bare_text(PrivacyLoss(max(0.0, balance.left.epsilon - terms.loss.epsilon)))
     words = f"**One tree by {asked.request.spec.title}, {escape_markdown(bare_text(terms.loss))}.**  \n"
@@ -204,10 +204,10 @@ def ask_release(balance: Balance, terms: ReleaseTerms, asked: controls.TreeSetti
     for side, head, lines in columns:
         side.markdown(f"**{head}**\n" + "\n".join(f"- {escape_markdown(line)}" for line in lines))
     st.caption(f":material/task_alt: {escape_markdown(proof_sentence(proved))}")
-    accepted = publish.ask_about_rows(loaded, () if loaded.role.may_read else preparation.schema_doubts(loaded))
+    accepted = publish.ask_about_rows(in_use, () if in_use.role.may_read else preparation.schema_doubts(in_use))
     label = f"Spend {escape_markdown(bare_text(terms.loss))} permanently, even if the file is lost"
     agreed = st.checkbox(label, key=publish.AGREED, disabled=not accepted) and accepted
-    begin = {"on_click": publish.begin_release, "args": (asked, loaded, balance.data_set.name)}
+    begin = {"on_click": publish.begin_release, "args": (asked, in_use, balance.data_set.name)}
     st.button("Release", icon=":material/publish:", disabled=not agreed, **begin)
     parts.why_disabled("" if agreed else "Tick the box first." if accepted else "First confirm that you know why.")
 

@@ -49,21 +49,21 @@ Cell = tuple[str, float | None]
 
 
 parts.page("Robustness", "How many poisoned rows can this tree provably withstand?")
-loaded = explorations.display_data()
-is_private = loaded.role is DataRole.PRIVATE
-if parts.needs_classes(loaded, "A poisoning guarantee"):
+in_use = explorations.display_data()
+is_private = in_use.role is DataRole.PRIVATE
+if parts.needs_classes(in_use, "A poisoning guarantee"):
     st.stop()
 
 # --- settings
 
-spending = [name for name in FIRST_LEARNERS if name in loaded.learners and get_learner(name).spends_epsilon][:2]
-first = (spending or list(loaded.learners[:1])) + [name for name in loaded.learners if name == VOTERS]
+spending = [name for name in FIRST_LEARNERS if name in in_use.learners and get_learner(name).spends_epsilon][:2]
+first = (spending or list(in_use.learners[:1])) + [name for name in in_use.learners if name == VOTERS]
 more_draws = "More draws prove more. They prove something up to about as many rows k as e^(kε) is well below the draws."
 more_splits = "Rows are split so many times into a part to train on and a part held out; each is certified, then averaged."
 wanted = None
 with settings_row():
     learners = st.multiselect(
-        "Algorithms", loaded.learners, default=first, format_func=variant_title, wrap=True, **linked("robust-learners")
+        "Algorithms", in_use.learners, default=first, format_func=variant_title, wrap=True, **linked("robust-learners")
     )
     options: dict[str, Any] = {"format_func": number_text, "max_selections": 3, **linked("robust-epsilons")}
     epsilons = st.multiselect(f"ε ({unit_in_use().neighbours})", EPSILONS, default=[0.01, 0.1], width=220, **options)
@@ -81,7 +81,7 @@ if not learners or not epsilons:
     st.info("Choose at least one algorithm and one ε.", icon=":material/info:")
     st.stop()
 
-seed = hidden_seed(loaded.role, "_robustness_secret")
+seed = hidden_seed(in_use.role, "_robustness_secret")
 cells: list[Cell] = list(
     dict.fromkeys(
         (name, epsilon if get_learner(name).spends_epsilon else None) for name in learners for epsilon in sorted(epsilons)
@@ -97,7 +97,7 @@ def fit_of(cell: Cell) -> FitRequest:
 
 # --- what is computed: a part per curve, and per attack on each
 
-data, schema = loaded.data, loaded.schema
+data, schema = in_use.data, in_use.schema
 
 
 def split_rows() -> list[tuple[EncodedDataset, EncodedDataset]]:
@@ -137,13 +137,13 @@ def attacked(attack: str, cell: Cell, **how: Any) -> pd.DataFrame:
 
 def key_of(kind: str, cell: Cell) -> Hashable:
     """One per curve, or attack on one."""
-    return (kind, data.key, str(loaded.role), *cell, depth, draws, n_splits, seed)
+    return (kind, data.key, str(in_use.role), *cell, depth, draws, n_splits, seed)
 
 
 def attacks_task(attacks: list[str]) -> background.Task:
     """The attacks on every curve."""
     makes = {key_of(attack, cell): partial(attacked, attack, cell) for attack in attacks for cell in cells}
-    return background.in_parts(ATTACK, makes, keep=KEPT, shared=loaded.is_as_bundled)
+    return background.in_parts(ATTACK, makes, keep=KEPT, shared=in_use.is_as_bundled)
 
 
 def measured_attacks() -> pd.DataFrame | None:
@@ -158,7 +158,7 @@ def begin(task: background.Task) -> None:
     """Begin; on private rows that is an exploration no guarantee covers, and it is noted."""
     times = max(1, background.state(task).n_missing * draws * n_splits)
     named = ", ".join(learners)
-    explorations.keep_unnoted(explorations.note(loaded, "curves on the Robustness page", named, {}, times=times))
+    explorations.keep_unnoted(explorations.note(in_use, "curves on the Robustness page", named, {}, times=times))
     background.start(task)
 
 
@@ -168,9 +168,9 @@ verdict = st.container()
 task = background.in_parts(
     CURVES,
     {key_of("curve", cell): partial(curve, cell) for cell in cells},
-    fallback_key=(data.key, str(loaded.role)),
+    fallback_key=(data.key, str(in_use.role)),
     keep=KEPT,
-    shared=loaded.is_as_bundled,
+    shared=in_use.is_as_bundled,
 )
 status = background.state(task)
 if not is_private and status.n_missing * draws * n_splits <= MAX_AUTOSTART_FITS:

@@ -50,7 +50,7 @@ FOLDED, COMPLETE = "folded", "complete"
 VIEW = "tree-view"
 
 parts.page("Tree")
-loaded = explorations.display_data()
+in_use = explorations.display_data()
 
 
 def ask_view() -> None:
@@ -62,9 +62,9 @@ def ask_view() -> None:
 
 guarantee, row = st.container(), controls.settings_row()
 asked = controls.ask_settings(row, ask_view)
-request, schema, is_private = asked.request, loaded.schema, loaded.role is DataRole.PRIVATE
+request, schema, is_private = asked.request, in_use.schema, in_use.role is DataRole.PRIVATE
 with st.container():  # what is said of a tree that still grows moves nothing below it
-    trained = training.tree_on_page(asked, loaded)
+    trained = training.tree_on_page(asked, in_use)
 
 
 # --- the picture
@@ -73,14 +73,14 @@ with st.container():  # what is said of a tree that still grows moves nothing be
 def draw(trained: training.TrainedTree, complete: Tree) -> None:
     """The tree, beside the pinned one if there is one, to be dragged through epsilons; then the card of the chosen node."""
     asked, result = trained.asked.request, trained.result
-    trace = exact_trace(complete, rows_of_the_tree(loaded)) if loaded.role.may_show_rows else None
+    trace = exact_trace(complete, rows_of_the_tree(in_use)) if in_use.role.may_show_rows else None
     with st.container():
-        before = pinned.current_pin(loaded)
+        before = pinned.current_pin(in_use)
     with row:
-        pinned.pin_bar(before, trained, loaded)
+        pinned.pin_bar(before, trained, in_use)
     fold = st.session_state.get("tree", FOLDED) == FOLDED
     shown = collapse_leaves(complete, result.plan) if fold else complete
-    drawn = training.current_resamples(asked, loaded)
+    drawn = training.current_resamples(asked, in_use)
     bars = intervals(complete, shown, result.plan, result.unit.rows)
     notes = NodeNotes(trace.shares(shown) if trace else {}, probabilities=bars)
     if drawn is not None:
@@ -90,10 +90,10 @@ def draw(trained: training.TrainedTree, complete: Tree) -> None:
             n_draws=drawn.n_done,
             threshold_ranges=drawn.threshold_range(shown),
         )
-    elif training.is_resampled(asked, loaded):  # room for what is to come
-        notes = replace(notes, n_draws=training.draws_of(asked, rows_of_the_tree(loaded).schema))
+    elif training.is_resampled(asked, in_use):  # room for what is to come
+        notes = replace(notes, n_draws=training.draws_of(asked, rows_of_the_tree(in_use).schema))
     now = pinned.named("Now", trained, shown, notes)
-    beside = None if before is None else pinned.beside(before, loaded, fold=fold)
+    beside = None if before is None else pinned.beside(before, in_use, fold=fold)
     path = show_tree(trained, now, drawn, beside, fold=fold)
     if before is not None and beside is not None:
         pinned.pair_words(before, trained, (beside, now))
@@ -115,7 +115,7 @@ def show_tree(trained: training.TrainedTree, now: Side, drawn: Resamples | None,
     """The view, with the pinned tree beside it where there is one; returns the path of the chosen node."""
     asked, result = trained.asked.request, trained.result
     chosen, path = chosen_in(VIEW, now.tree)
-    climbing, steps = (None, "") if pair is not None else training.current_path(asked, loaded, fold=fold)
+    climbing, steps = (None, "") if pair is not None else training.current_path(asked, in_use, fold=fold)
     size = count_text(now.tree.n_leaves, "leaf", "leaves")
     title = f"{get_learner(result.learner).title}, depth {now.tree.depth}, {size}"
     wide, narrow = (
@@ -128,14 +128,14 @@ def show_tree(trained: training.TrainedTree, now: Side, drawn: Resamples | None,
     if drawn is not None:
         said["survives"] = model_figures.survival_sentence(now.tree.schema, drawn)
     if trained.held_out is not None:
-        said |= said_of(trained.held_out, loaded, asked, drawn)
-    if loaded.is_made_up:
+        said |= said_of(trained.held_out, in_use, asked, drawn)
+    if in_use.is_made_up:
         said["mark"] = "Made-up rows"
     tree_view(wide, narrow, selected=chosen, key=VIEW, steps=steps, epsilon=asked.settings.epsilon, said=said)
     split_view(result, request)
     with st.container(key=frame.WORK):
-        if not now.notes.rerun_counts and training.is_resampled(asked, loaded):
-            again = training.resampling_task(asked, loaded)
+        if not now.notes.rerun_counts and training.is_resampled(asked, in_use):
+            again = training.resampling_task(asked, in_use)
             background.watch(again, "Training the tree again with new noise")
             if background.state(again).is_done:  # since the page was drawn without them
                 st.rerun()
@@ -198,12 +198,12 @@ def show_node(trained: training.TrainedTree, shown: Tree, path: str, trace: Exac
                 st.caption("Leaves below it predicted the same, or could not be told apart, and were merged.")
         with how:
             if trace is not None:
-                whose = "Made-up rows here" if loaded.is_made_up else "Rows here, exactly, as they are not private"
+                whose = "Made-up rows here" if in_use.is_made_up else "Rows here, exactly, as they are not private"
                 st.markdown(f"{whose}: {node_rows_text(trace, path)}.")
             if is_private:
                 st.caption(prose("private", "not drawn again"))
-            elif training.is_resampled(trained.asked.request, loaded):
-                for problem in background.state(training.resampling_task(trained.asked.request, loaded)).problems:
+            elif training.is_resampled(trained.asked.request, in_use):
+                for problem in background.state(training.resampling_task(trained.asked.request, in_use)).problems:
                     st.caption(escape_markdown(str(problem)))
                 if drawn is not None:
                     st.markdown(f":material/replay: {escape_markdown(model_figures.recurrence_sentence(drawn, shown, path))}")
@@ -264,15 +264,15 @@ if trained is not None:
     with guarantee:
         guarantee_of(result)
     with st.container():
-        if loaded.is_made_up:  # what to expect of the private ones, instead of a measure
-            expected.expected_screen(trained.asked.request, explorations.loaded())
-        few = few_usable(loaded.data) if loaded.role.may_read else ""
+        if in_use.is_made_up:  # what to expect of the private ones, instead of a measure
+            expected.expected_screen(trained.asked.request, explorations.data_in_use())
+        few = few_usable(in_use.data) if in_use.role.may_read else ""
         for words in filter(None, (few, *map(str, remarks_on_settings(trained.asked.request, result.schema)))):
             st.warning(escape_markdown(words), icon=":material/info:")
         if trained.tree is not None:
             draw(trained, trained.tree)
         else:
-            measured_line(trained.held_out, loaded, trained.asked.request)
+            measured_line(trained.held_out, in_use, trained.asked.request)
             split_view(result, request)
             many_trees.many_trees_screen(result.model)
     with on_demand("Where does ε go?", icon=":material/donut_large:") as box:
@@ -280,17 +280,17 @@ if trained is not None:
             show_spending(result)
     with on_demand("Would other shares of ε do better?", icon=":material/change_history:") as box:
         if box.open:
-            share_map_screen(request, loaded)
+            share_map_screen(request, in_use)
     if schema.n_public is not None:
         best = which_learner(schema, epsilon=trained.asked.request.settings.epsilon)
         if best.learner != trained.asked.request.learner:
             st.caption(f"Recommended by declared rows and ε alone: {get_learner(best.learner).title}. {best.lost}")
     person_screen(result.model, trained.tree)
-    measured_screen(trained.held_out, schema, None if loaded.is_made_up else result.test_report)
+    measured_screen(trained.held_out, schema, None if in_use.is_made_up else result.test_report)
     if is_private:
         st.caption("Keep what is on screen to yourself: the Publish page trains a new tree, records its cost and gives its file.")
     else:
         take_away(result)
-    noise_line(result, loaded.role)
+    noise_line(result, in_use.role)
 frame.next_page_button("tree")
 frame.as_python(partial(as_python.tree, rows_read(), request, asked.draw))

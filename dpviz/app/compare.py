@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpviz.app import background
 from dpviz.app.parts import escape_markdown
-from dpviz.app.state import Loaded
+from dpviz.app.state import DataInUse
 from dpviz.evaluation import sweep
 from dpviz.evaluation.sweep import KEYS, SweepGrid, as_frame, pending_batches
 from dpviz.learners import get_learner
@@ -63,7 +63,7 @@ def ideas_of(names: tuple[str, ...]) -> str:
     return "\n".join(f"- **{escape_markdown(spec.title)}**: {escape_markdown(spec.idea)}" for spec in map(get_learner, names))
 
 
-def fits_of(asked: CompareRequest, rows: Loaded) -> background.Task:
+def fits_of(asked: CompareRequest, rows: DataInUse) -> background.Task:
     """The fits of a comparison; values are rows of its frame. Those of a bundled sample are the same in every session."""
     grid, data = asked.grid, rows.data
     origin = json.dumps([data.key, str(rows.role), grid.seed, grid.folds, grid.depth, asdict(grid)["params"]], sort_keys=True)

@@ -15,7 +15,7 @@ import streamlit as st
 from dpviz.app import frame
 from dpviz.app.epsilon_slider import epsilon_in_use, epsilon_slider, take_epsilon
 from dpviz.app.parts import error, escape_markdown
-from dpviz.app.state import loaded, sample_of, unit_in_use
+from dpviz.app.state import data_in_use, sample_of, unit_in_use
 from dpviz.app.widgets import linked, whole_number
 from dpviz.charts.tree.text import visible
 from dpviz.errors import DpvizError
@@ -66,7 +66,7 @@ def ask_settings(row: Any = None, more: Callable[[], None] | None = None, *, wit
         first = DEPTHS.index(first_depth())
         depth = st.selectbox("Depth", DEPTHS, first, help=words, width=96, **linked("depth"))
         learner = _ask_learner()
-        draw = _ask_draw(loaded().role) if with_noise else st.session_state.get("draw", 1)
+        draw = _ask_draw(data_in_use().role) if with_noise else st.session_state.get("draw", 1)
         with st.popover("More", icon=":material/tune:"):
             known = controls_of(get_learner(learner).Params)
             params = {name: _ask_param(f"{learner}.{name}", name, learner, about, depth) for name, about in known.items()}
@@ -75,7 +75,8 @@ def ask_settings(row: Any = None, more: Callable[[], None] | None = None, *, wit
                 more()
     if not with_noise:  # else the line of the guarantee says it
         st.caption(f"Every ε: {escape_markdown(whose)}.")
-    given = {"seed": None if loaded().role is DataRole.PRIVATE else draw, "epsilon": epsilon, "groups": groups, **depth_of(depth)}
+    seed = None if data_in_use().role is DataRole.PRIVATE else draw
+    given = {"seed": seed, "epsilon": epsilon, "groups": groups, **depth_of(depth)}
     try:
         request = FitRequest.of(learner, **given, **params)
     except DpvizError as problem:  # weights that are all 0
@@ -92,21 +93,21 @@ def depth_of(depth: str) -> dict[str, Any]:
 
 def first_depth() -> str:
     """Where nothing else is asked for: automatic, but on samples that show what epsilon alone changes, a number of levels."""
-    sample = sample_of(loaded().sample)
+    sample = sample_of(data_in_use().sample)
     return DEPTHS[0] if sample is None or sample.depth is None else str(sample.depth)
 
 
 def auto_in_words() -> str:
     """What depth "auto" is, and what more levels are good for."""
-    deeper = [spec.title for spec in map(get_learner, loaded().learners) if spec.default_max_depth > AUTO_CAP]
+    deeper = [spec.title for spec in map(get_learner, data_in_use().learners) if spec.default_max_depth > AUTO_CAP]
     more = f" More can make {' and '.join(deeper)} more accurate where rows times ε are many." if deeper else ""
     return f"Auto: each algorithm's public rule, which uses no rows, with at most {AUTO_CAP} levels.{more}"
 
 
 def _ask_learner() -> str:
     """Those that predict this kind of target; each kind has its own key, so that going back to a table finds its learner."""
-    names = loaded().learners
-    key = "learner-of-numbers" if isinstance(loaded().schema.target, NumericTarget) else "learner"
+    names = data_in_use().learners
+    key = "learner-of-numbers" if isinstance(data_in_use().schema.target, NumericTarget) else "learner"
     known = get_learner(st.session_state.get(key) if st.session_state.get(key) in names else names[0])
     words = f"{known.title}: {known.idea} {known.citation}."
     return str(st.selectbox("Algorithm", names, format_func=variant_title, help=words, width=200, **linked(key)))
@@ -114,7 +115,7 @@ def _ask_learner() -> str:
 
 def _ask_groups(learner: str) -> str | None:
     """The feature by which the test of classes counts, where there is one; not in the link, for names belong to a table."""
-    schema = loaded().schema
+    schema = data_in_use().schema
     is_tested = get_learner(learner).tests_itself and not isinstance(schema.target, NumericTarget)
     if not is_tested or not groups_of(schema):
         return None
@@ -155,7 +156,7 @@ def _ask_weights(key: str, about: Control, depth: str) -> tuple[float, ...] | No
         return None
     if not of_classes:
         st.caption("Weights; only their ratio counts. More weight: more accurate there, the same total.")
-    classes, least = (loaded().schema.classes, 0.01) if of_classes else ((), 0.0)
+    classes, least = (data_in_use().schema.classes, 0.01) if of_classes else ((), 0.0)
     parts = _parts_of(about, depth, len(classes))
     return tuple(
         st.number_input(name, least, 1000.0, 1.0, format="%g", **linked(f"{key}.{part}"))

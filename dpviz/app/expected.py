@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpviz.app import background
 from dpviz.app.parts import as_code, escape_markdown
-from dpviz.app.state import Loaded
+from dpviz.app.state import DataInUse
 from dpviz.app.training import canonical_key
 from dpviz.app.widgets import show_chart
 from dpviz.charts.plan import expected_chart, expected_headline, expected_sentence, is_worth_it
@@ -23,27 +23,27 @@ SEED = 1
 _PATIENCE = 1.0
 
 
-def expected_screen(request: FitRequest, loaded: Loaded, *, begins: bool = True) -> None:
+def expected_screen(request: FitRequest, in_use: DataInUse, *, begins: bool = True) -> None:
     """Ask for the base rate, and say what rows, epsilon and depth give at three strengths of the signal.
 
     Unless it `begins` by itself, a base rate that was filled in waits for a button; one that was typed does not.
     Nothing for more than two classes, for a number, and where no row count is declared.
     """
-    n_rows = loaded.schema.n_public
-    if len(getattr(loaded.schema.target, "classes", ())) != 2 or n_rows is None:
+    n_rows = in_use.schema.n_public
+    if len(getattr(in_use.schema.target, "classes", ())) != 2 or n_rows is None:
         return
-    common, rare = loaded.schema.classes
+    common, rare = in_use.schema.classes
     st.header("What to expect", anchor=False)
     with st.container(horizontal=True, vertical_alignment="top", gap="medium"):
-        percent, is_typed = _ask_base_rate(loaded, rare)
+        percent, is_typed = _ask_base_rate(in_use, rare)
         said = st.container()
     if percent is None:
         said.caption(f"Say how many of 100 rows are {as_code(rare)}, as known without the data.")
         return
     with said:
-        make = partial(expected_steps, loaded.schema, request, base_rate=percent / 100, n_rows=n_rows, seed=SEED)
-        more: dict[str, Any] = {"priority": "short", "keep": 40, "shared": loaded.is_as_bundled}
-        key = canonical_key(loaded, request, base_rate=percent / 100)
+        make = partial(expected_steps, in_use.schema, request, base_rate=percent / 100, n_rows=n_rows, seed=SEED)
+        more: dict[str, Any] = {"priority": "short", "keep": 40, "shared": in_use.is_as_bundled}
+        key = canonical_key(in_use, request, base_rate=percent / 100)
         task = background.in_one(SLOT, key, make, is_last=lambda found: found[0].draws == DRAWS, **more)
         if begins or is_typed:
             background.autostart(task, _PATIENCE)
@@ -52,13 +52,13 @@ def expected_screen(request: FitRequest, loaded: Loaded, *, begins: bool = True)
         _say(task, (common, rare) if percent <= 50 else (rare, common))
 
 
-def _ask_base_rate(loaded: Loaded, name: str) -> tuple[float | None, bool]:
+def _ask_base_rate(in_use: DataInUse, name: str) -> tuple[float | None, bool]:
     """In percent, and whether somebody typed it. Private rows are not counted: nothing is filled in from them."""
     start = None
-    if loaded.role is not DataRole.PRIVATE and loaded.data.n_rows:
-        start = min(99.0, max(1.0, float(round(100 * loaded.data.class_counts()[1] / loaded.data.n_rows))))
+    if in_use.role is not DataRole.PRIVATE and in_use.data.n_rows:
+        start = min(99.0, max(1.0, float(round(100 * in_use.data.class_counts()[1] / in_use.data.n_rows))))
     words = "As known without the data, from a report or the literature."
-    schema = hashlib.sha256(loaded.schema.key.encode()).hexdigest()[:12]  # never of the rows: keys travel to the browser
+    schema = hashlib.sha256(in_use.schema.key.encode()).hexdigest()[:12]  # never of the rows: keys travel to the browser
     more = {"key": f"base-rate {schema}", "persist_state": "session", "help": words, "width": 220}
     found = st.number_input(f"Of 100 rows, {as_code(name)}", 0.1, 99.9, start, 1.0, format="%g", **more)
     return found, found != start

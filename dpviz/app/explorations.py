@@ -10,7 +10,7 @@ import streamlit as st
 from dpviz.app import frame
 from dpviz.app.parts import error
 from dpviz.app.prose import prose
-from dpviz.app.state import Loaded, loaded
+from dpviz.app.state import DataInUse, data_in_use
 from dpviz.errors import DpvizError
 from dpviz.evaluation.simulate import synthetic_rows
 from dpviz.release.register import Register
@@ -26,9 +26,9 @@ _MAX_ROWS = 50_000
 _ROWS = 1_000
 
 
-def display_data() -> Loaded:
+def display_data() -> DataInUse:
     """The data in use; of private rows nobody has agreed to look at, rows simulated from their schema. Says which, and asks."""
-    now = loaded()
+    now = data_in_use()
     if now.role is not DataRole.PRIVATE:
         return now
     if st.session_state.get(CONSENT) == now.data.identity:
@@ -42,10 +42,10 @@ def display_data() -> Loaded:
         _ask(now)
         st.stop()
     _ask(now)
-    return Loaded(DataRole.SIMULATED, f"{now.title}, simulated", None, RawTable(()), data.schema, data, is_made_up=True)
+    return DataInUse(DataRole.SIMULATED, f"{now.title}, simulated", None, RawTable(()), data.schema, data, is_made_up=True)
 
 
-def _ask(now: Loaded) -> None:
+def _ask(now: DataInUse) -> None:
     """Offer the private rows; what that costs is said before."""
     agreed = ({CONSENT: now.data.identity},)
     with _line("simulated", ":material/science:"), st.popover("Explore the private rows", type="tertiary"):
@@ -65,12 +65,12 @@ def _stand_in(key: str, _schema: Schema) -> EncodedDataset:
     return synthetic_rows(_schema, n_rows=min(_schema.n_public or _ROWS, _MAX_ROWS), seed=1)
 
 
-def note(loaded: Loaded, what: str, learner: str, settings: dict[str, Any], *, times: int = 1) -> DpvizError | None:
+def note(in_use: DataInUse, what: str, learner: str, settings: dict[str, Any], *, times: int = 1) -> DpvizError | None:
     """Note `times` fits of private rows, nothing for other rows. Returns why that failed."""
-    if loaded.role is not DataRole.PRIVATE:
+    if in_use.role is not DataRole.PRIVATE:
         return None
     try:
-        Register().note_use(loaded.data.identity, what=what, learner=learner, settings=settings, times=times)
+        Register().note_use(in_use.data.identity, what=what, learner=learner, settings=settings, times=times)
     except DpvizError as problem:
         return problem
     return None

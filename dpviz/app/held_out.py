@@ -12,7 +12,7 @@ import numpy as np
 import streamlit as st
 
 from dpviz.app.parts import escape_markdown
-from dpviz.app.state import Loaded, unit_in_use
+from dpviz.app.state import DataInUse, unit_in_use
 from dpviz.app.widgets import on_demand, once_of, rows_table
 from dpviz.charts.compare import interval_text, measure_text
 from dpviz.charts.publish.test_result import WIDE, group_rows, result_sentences
@@ -65,10 +65,10 @@ def parts_of(data: EncodedDataset) -> Parts | None:
     return found
 
 
-def rows_of_the_tree(loaded: Loaded) -> EncodedDataset:
+def rows_of_the_tree(in_use: DataInUse) -> EncodedDataset:
     """The rows that trees on screen are trained on: all private rows, else those that are not held out."""
-    parts = None if loaded.role is DataRole.PRIVATE else parts_of(loaded.data)
-    return parts[0] if parts else loaded.data
+    parts = None if in_use.role is DataRole.PRIVATE else parts_of(in_use.data)
+    return parts[0] if parts else in_use.data
 
 
 def held_out(model: Model, parts: Parts) -> HeldOut:
@@ -92,21 +92,21 @@ def private_test(report: TestReport, unit: Unit) -> None:
 # --- the line above the tree on screen, and every measure
 
 
-def tested_text(loaded: Loaded) -> str:
+def tested_text(in_use: DataInUse) -> str:
     """What stands beside the leading measure, as in "right on 4,000 held-out rows"; empty for rows that are made up."""
-    if loaded.is_made_up:
+    if in_use.is_made_up:
         return ""
-    parts = parts_of(loaded.data)
+    parts = parts_of(in_use.data)
     assert parts is not None
     measure = measure_of(parts[0])
     return f"{'right' if measure == 'test accuracy' else measure} on {parts[1].n_rows:,} held-out rows"
 
 
-def measured_line(found: HeldOut | None, loaded: Loaded, request: FitRequest) -> None:
+def measured_line(found: HeldOut | None, in_use: DataInUse, request: FitRequest) -> None:
     """How a model that is not one tree does: the leading measure, others, and what needs no model."""
     if found is None:
         return
-    said = said_of(found, loaded, request, None)
+    said = said_of(found, in_use, request, None)
     if found.confused is None:
         constant = f"always the mean, {format_value(found.mean)}: {METRICS['rmse']} {format_value(found.measures['mean_rmse'])}"
     else:
@@ -114,9 +114,9 @@ def measured_line(found: HeldOut | None, loaded: Loaded, request: FitRequest) ->
     st.markdown(f"**{escape_markdown(said['lead'])}** {escape_markdown(' · '.join((said['tested'], said['besides'], constant)))}")
 
 
-def said_of(found: HeldOut, loaded: Loaded, request: FitRequest, drawn: Resamples | None) -> dict[str, str]:
+def said_of(found: HeldOut, in_use: DataInUse, request: FitRequest, drawn: Resamples | None) -> dict[str, str]:
     """The line above a tree, as its view takes it: the mean of its reruns `drawn`, once they are there."""
-    measure = measure_of(rows_of_the_tree(loaded))
+    measure = measure_of(rows_of_the_tree(in_use))
     if found.confused is None:
         score, constant, besides = found.measures["r2"], 0.0, f"{METRICS['rmse']} {measure_text(found.measures['rmse'], 'rmse')}"
     else:
@@ -126,16 +126,16 @@ def said_of(found: HeldOut, loaded: Loaded, request: FitRequest, drawn: Resample
         rarest = int(found.confused.sum(axis=1).argmin())
         auc, share = found.measures["auc"], recalls(found.confused)[rarest]
         of_100 = "–" if math.isnan(share) else f"{100 * share:.0f}"
-        besides = f"finds {of_100} of 100 {visible(loaded.schema.classes[rarest])}"
+        besides = f"finds {of_100} of 100 {visible(in_use.schema.classes[rarest])}"
         besides = besides if math.isnan(auc) else f"AUC {measure_text(auc, 'auc')} · {besides}"
-    scores, lines = ((), {}) if drawn is None else once_of(drawn, "_scores", lambda them: _compared(them, request, loaded))
+    scores, lines = ((), {}) if drawn is None else once_of(drawn, "_scores", lambda them: _compared(them, request, in_use))
     strip = strip_svg(score, scores, {"constant": constant, **lines}, measure)
-    return {"besides": besides, "strip": strip, **headline(score, scores, measure, tested_text(loaded))}
+    return {"besides": besides, "strip": strip, **headline(score, scores, measure, tested_text(in_use))}
 
 
-def _compared(drawn: Resamples, request: FitRequest, loaded: Loaded) -> tuple[tuple[float, ...], dict[str, float]]:
+def _compared(drawn: Resamples, request: FitRequest, in_use: DataInUse) -> tuple[tuple[float, ...], dict[str, float]]:
     """The measure of every rerun, and of an ordinary tree of this depth and a constant."""
-    parts = parts_of(loaded.data)
+    parts = parts_of(in_use.data)
     if parts is None:
         return (), {}
     lines = references(*parts, max_depth=request.comparison_depth(parts[0].schema))

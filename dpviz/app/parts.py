@@ -12,7 +12,7 @@ import streamlit as st
 
 from dpviz.app import frame
 from dpviz.app.prose import prose
-from dpviz.app.state import Loaded
+from dpviz.app.state import DataInUse
 from dpviz.charts.tree.text import visible
 from dpviz.charts.wording import count_text
 from dpviz.errors import DpvizError
@@ -99,22 +99,22 @@ def source_badge(source: Provenance) -> None:
         st.badge(source.value, color="gray", icon=":material/edit:", help="Somebody who knows it gave this value.")
 
 
-def data_line(loaded: Loaded) -> None:
+def data_line(in_use: DataInUse) -> None:
     """One line on top of every page: whose rows, which table, what is predicted, how many values were read."""
-    schema, most, rows = loaded.schema, loaded.data.rows_per_person, f"{loaded.data.n_rows:,} rows"
-    if loaded.role is DataRole.PRIVATE:  # their exact number is private, too
+    schema, most, rows = in_use.schema, in_use.data.rows_per_person, f"{in_use.data.n_rows:,} rows"
+    if in_use.role is DataRole.PRIVATE:  # their exact number is private, too
         rows = "row count not declared" if schema.n_public is None else f"about {schema.n_public:,} rows"
     if most is not None:
         rows += " · one row of each person" if most == 1 else f" · up to {most:,} rows of a person"
     with _line():
-        role_badge(loaded.role)
-        st.markdown(f"**{escape_markdown(loaded.title)}** · {rows} · predicts {as_code(schema.target.name)}", width="content")
-        read = len(loaded.schema.read_fields())
+        role_badge(in_use.role)
+        st.markdown(f"**{escape_markdown(in_use.title)}** · {rows} · predicts {as_code(schema.target.name)}", width="content")
+        read = len(in_use.schema.read_fields())
         if read:
             st.badge(f"{count_text(read, 'value')} read from data", color="orange", icon=":material/visibility:")
 
 
-def no_data_line(loaded: Loaded) -> None:
+def no_data_line(in_use: DataInUse) -> None:
     """The same where a page reads no rows."""
     st.markdown("None of your rows are used here.")
 
@@ -130,11 +130,11 @@ def _line() -> Any:
     return st.container(horizontal=True, vertical_alignment="center", gap="small")
 
 
-def needs_classes(loaded: Loaded, what: str) -> bool:
+def needs_classes(in_use: DataInUse, what: str) -> bool:
     """True when the target in use is a number: then it says that `what` needs classes, and what to do."""
-    if isinstance(loaded.schema.target, ClassTarget):
+    if isinstance(in_use.schema.target, ClassTarget):
         return False
-    name = as_code(loaded.schema.target.name)
+    name = as_code(in_use.schema.target.name)
     st.info(prose("data", "a target of classes", what=what, name=name), icon=":material/category:")
     return True
 

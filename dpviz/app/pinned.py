@@ -13,7 +13,7 @@ from dpviz.app import background
 from dpviz.app.held_out import rows_of_the_tree
 from dpviz.app.parts import escape_markdown
 from dpviz.app.prose import prose
-from dpviz.app.state import Loaded
+from dpviz.app.state import DataInUse
 from dpviz.app.training import TrainedTree, about, is_resampled, resampling_task
 from dpviz.app.widgets import rows_table
 from dpviz.charts.compare import gap_text, gap_unit, measure_text
@@ -31,20 +31,20 @@ from dpviz.training.exact_trace import exact_trace
 _KEY = "_pinned"
 
 
-def pin_bar(pinned: TrainedTree | None, trained: TrainedTree, loaded: Loaded) -> None:
+def pin_bar(pinned: TrainedTree | None, trained: TrainedTree, in_use: DataInUse) -> None:
     """The buttons."""
     if pinned is None:
         words = "It stays on screen, next to the tree of the next settings."
-        pin = {_KEY: (about(loaded), trained)}
+        pin = {_KEY: (about(in_use), trained)}
         st.button("Pin this tree", icon=":material/push_pin:", help=words, on_click=st.session_state.update, args=(pin,))
         return
     st.button("Unpin", icon=":material/close:", on_click=st.session_state.update, args=({_KEY: None},))
 
 
-def current_pin(loaded: Loaded) -> TrainedTree | None:
+def current_pin(in_use: DataInUse) -> TrainedTree | None:
     """The pinned tree of these rows; that of others is let go."""
     rows, trained = st.session_state.get(_KEY) or (None, None)
-    if rows == about(loaded):
+    if rows == about(in_use):
         return trained
     st.session_state[_KEY] = None
     return None
@@ -53,15 +53,15 @@ def current_pin(loaded: Loaded) -> TrainedTree | None:
 # --- what is shown
 
 
-def beside(pinned: TrainedTree, loaded: Loaded, *, fold: bool) -> Side:
+def beside(pinned: TrainedTree, in_use: DataInUse, *, fold: bool) -> Side:
     """The pinned tree as it is drawn; lines mean rows where rows may be shown."""
     complete, plan = pinned.tree, pinned.result.plan
     assert complete is not None
     shown = collapse_leaves(complete, plan) if fold else complete
-    widths = exact_trace(complete, rows_of_the_tree(loaded)).shares(shown) if loaded.role.may_show_rows else None
+    widths = exact_trace(complete, rows_of_the_tree(in_use)).shares(shown) if in_use.role.may_show_rows else None
     notes = NodeNotes(widths or {}, probabilities=intervals(complete, shown, plan, pinned.result.unit.rows))
     request = pinned.asked.request  # its fresh draws, where they are there since it was the one on screen; none of private rows
-    found = background.values_of(resampling_task(request, loaded)) if is_resampled(request, loaded) else ()
+    found = background.values_of(resampling_task(request, in_use)) if is_resampled(request, in_use) else ()
     drawn: Resamples | None = found[0] if found else None
     if drawn is not None and drawn.n_done:
         notes = replace(

@@ -20,7 +20,7 @@ from dpviz.app import background, controls
 from dpviz.app.expected import expected_screen
 from dpviz.app.parts import error, escape_markdown, needs_classes
 from dpviz.app.prose import prose
-from dpviz.app.state import Loaded, rows_read, unit_in_use
+from dpviz.app.state import DataInUse, rows_read, unit_in_use
 from dpviz.app.training import canonical_key
 from dpviz.app.widgets import linked, one_of, show_chart, whole_number
 from dpviz.charts import as_python
@@ -65,68 +65,68 @@ class Search:
     goal: Goal
 
 
-def plan_tab(loaded: Loaded) -> str:
+def plan_tab(in_use: DataInUse) -> str:
     """What to expect, a goal with its answer, and three consequences of one epsilon; returns the tab as Python."""
     request = controls.ask_settings(with_noise=False).request
-    expected_screen(request, loaded, begins=False)
+    expected_screen(request, in_use, begins=False)
     n_rows = None
-    if not needs_classes(loaded, "A plan"):
+    if not needs_classes(in_use, "A plan"):
         try:
-            require_task(request.spec, loaded.schema)
+            require_task(request.spec, in_use.schema)
             st.header("Work backwards from a goal", anchor=False)
-            place = _ask_world(loaded)
+            place = _ask_world(in_use)
         except DpvizError as problem:
             error(problem)
         else:
             make = partial(planning.consequences_steps, place.world, request, seed=SEED, workers=background.WORKERS)
-            more = {"is_last": lambda found: len(found.found) == len(planning.EPSILONS), **_cache(loaded)}
-            key = canonical_key(loaded, request.at(epsilon=1.0), world=place.key)
+            more = {"is_last": lambda found: len(found.found) == len(planning.EPSILONS), **_cache(in_use)}
+            key = canonical_key(in_use, request.at(epsilon=1.0), world=place.key)
             curves = background.in_one(CURVES, key, make, **more)
-            _ask_backwards(place, request, loaded)
+            _ask_backwards(place, request, in_use)
             st.divider()
             _consequences(curves, request.settings.epsilon)
             n_rows = place.world.schema.n_public
-    return as_python.plan(rows_read(), request, None if n_rows == loaded.schema.n_public else n_rows)
+    return as_python.plan(rows_read(), request, None if n_rows == in_use.schema.n_public else n_rows)
 
 
-def _cache(loaded: Loaded) -> dict[str, Any]:
+def _cache(in_use: DataInUse) -> dict[str, Any]:
     """Few answers of a session, since they hold its rows; more about a bundled sample, which the server holds anyway."""
-    return {"keep": 40, "shared": True} if loaded.is_as_bundled else {"keep": 4}
+    return {"keep": 40, "shared": True} if in_use.is_as_bundled else {"keep": 4}
 
 
 # --- the world in which trees are trained
 
 
-def _ask_world(loaded: Loaded) -> Place:
+def _ask_world(in_use: DataInUse) -> Place:
     """Rows at hand, or rows simulated from the schema; for private rows the schema only. Raises what the world raises."""
     options = {"rows": "The rows in use", "schema": "The schema alone"}
-    words = prose("plan", "rows in use", rows=f"{loaded.data.n_rows:,}")
-    if loaded.role is DataRole.PRIVATE:
+    words = prose("plan", "rows in use", rows=f"{in_use.data.n_rows:,}")
+    if in_use.role is DataRole.PRIVATE:
         st.info(prose("plan", "private rows"), icon=":material/lock:")
     elif one_of("Simulate with", tuple(options), format_func=options.__getitem__, help=words, **linked("world")) == "rows":
-        return Place(ResampledRows(loaded.data), loaded.data.key, loaded.title)
+        return Place(ResampledRows(in_use.data), in_use.data.key, in_use.title)
     left, middle, right = st.columns(3, gap="medium")
-    start = min(_SIZES, key=lambda size: abs(size - (loaded.schema.n_public or 1_000)))
+    start = min(_SIZES, key=lambda size: abs(size - (in_use.schema.n_public or 1_000)))
     n_rows = left.select_slider("Rows", _SIZES, start, format_func=lambda size: f"{size:,}", **linked("plan-rows"))
     words = "How far the class follows the planted tree. 0: chance. 1: always."
     strength = middle.slider("Strength of the signal", 0.1, 1.0, 0.6, 0.1, help=words, **linked("strength"))
     depth = right.slider("Levels of the planted tree", 1, 4, 2, **linked("planted"))
-    key = json.dumps([loaded.schema.key, (n_rows, strength, depth)])  # knows the schema, not the rows
-    world = _synthetic_table(key, loaded, n_rows, strength, depth)
+    key = json.dumps([in_use.schema.key, (n_rows, strength, depth)])  # knows the schema, not the rows
+    world = _synthetic_table(key, in_use, n_rows, strength, depth)
     follows, guessing = (percent(round(share, 3)) for share in (world.chances[0][0], world.most_frequent))
     st.caption(prose("plan", "planted", follows=follows, guessing=guessing))
-    return Place(world, key, f"Simulated from the schema of {loaded.title}")
+    return Place(world, key, f"Simulated from the schema of {in_use.title}")
 
 
 @st.cache_resource(scope="session", max_entries=4, show_spinner=False)
-def _synthetic_table(key: str, _loaded: Loaded, _n_rows: int, _strength: float, _depth: int) -> SyntheticTable:
+def _synthetic_table(key: str, _loaded: DataInUse, _n_rows: int, _strength: float, _depth: int) -> SyntheticTable:
     return plant(_loaded.schema, n_rows=_n_rows, strength=_strength, depth=_depth, seed=1)
 
 
 # --- one question
 
 
-def _ask_backwards(place: Place, request: FitRequest, loaded: Loaded) -> None:
+def _ask_backwards(place: Place, request: FitRequest, in_use: DataInUse) -> None:
     options = {"format_func": lambda name: QUESTIONS[name][0], **linked("wanted")}
     name = one_of("What do you want to know?", tuple(QUESTIONS), label_visibility="collapsed", **options)  # the heading asks
     left, right = st.columns(2, gap="medium")
@@ -149,9 +149,9 @@ def _ask_backwards(place: Place, request: FitRequest, loaded: Loaded) -> None:
     st.caption(escape_markdown(f"Held fixed: {charts.held_fixed_text(request, search.along, unit_in_use())}. {place.title}."))
     other = {"max_depth": 1, "depth": 1} if search.along == "max_depth" else {"epsilon": 1.0} if search.along == "epsilon" else {}
     key = canonical_key(
-        loaded, request.at(**other), world=place.key, wanted=repr((name, goal))
+        in_use, request.at(**other), world=place.key, wanted=repr((name, goal))
     )  # what is looked for is no setting
-    task = background.in_one(ANSWER, key, partial(_found, search), is_last=lambda found: found[1].is_complete, **_cache(loaded))
+    task = background.in_one(ANSWER, key, partial(_found, search), is_last=lambda found: found[1].is_complete, **_cache(in_use))
     status = background.start_button(task, "Find the answer", ":material/search:")
     background.show(task, "Training trees until the answer is clear", render=_show_progress)
     if status.shown and status.job is None:

@@ -11,7 +11,7 @@ import streamlit as st
 
 from dpviz.app import parts
 from dpviz.app.schema_draft import SchemaDraft
-from dpviz.app.state import Loaded, loaded
+from dpviz.app.state import DataInUse, data_in_use
 from dpviz.errors import DpvizError
 from dpviz.table.dataset import EncodingReport
 from dpviz.table.raw import RawTable
@@ -84,13 +84,13 @@ class Preparation:
 def preparation() -> Preparation:
     """What the Data page works on, as long as the session lasts; at first the data in use."""
     if _KEY not in st.session_state:
-        now = loaded()
+        now = data_in_use()
         draft = SchemaDraft.of(now.schema, now.table.names, person=now.person)
         st.session_state[_KEY] = Preparation(now.role, now.title, now.sample, now.table, draft)
     return st.session_state[_KEY]
 
 
-def data_line(now: Loaded) -> None:
+def data_line(now: DataInUse) -> None:
     """The line on top of the Data page: the table being declared; where that is the one in use, the line of every page."""
     work = preparation()
     if work.draft is None or (work.table is now.table and work.role is now.role):
@@ -104,7 +104,7 @@ def data_line(now: Loaded) -> None:
         st.markdown(words, width="content")
 
 
-def note_refused_release(now: Loaded) -> None:
+def note_refused_release(now: DataInUse) -> None:
     """A release of private rows was refused because few fit: a look, after which corrections need a source."""
     if now.role.may_read:
         return
@@ -116,7 +116,7 @@ def note_refused_release(now: Loaded) -> None:
         work.draft = work.draft.after(work.looked)
 
 
-def schema_doubts(now: Loaded) -> tuple[str, ...]:
+def schema_doubts(now: DataInUse) -> tuple[str, ...]:
     """What the check of these rows by this schema found doubtful; nothing where nobody has asked for it."""
     work = preparation()
     if work.checked is None or work.table is not now.table:

@@ -16,7 +16,7 @@ from dpviz.app.controls import TreeSettings
 from dpviz.app.parts import as_code, error, escape_markdown, file_line, names_text, role_badge, why_disabled
 from dpviz.app.parts import data_line as line_of_table
 from dpviz.app.prose import prose
-from dpviz.app.state import Loaded, protect
+from dpviz.app.state import DataInUse, protect
 from dpviz.app.widgets import rows_table
 from dpviz.charts.publish.release import cap_rows, checked_file, title
 from dpviz.errors import DpvizError, UnansweredRows
@@ -43,7 +43,7 @@ _NEW, _OLD = "a new data set: nobody in it is in any other", "a data set named b
 _DELTA_LABEL = "The most δ all releases may add up to"
 
 
-def data_line(loaded: Loaded) -> None:
+def data_line(in_use: DataInUse) -> None:
     """The line on top of the page: the table to release from, or the file that is checked; the register needs no rows."""
     view, found = st.session_state.get(VIEW, st.query_params.get(VIEW)), st.session_state.get(CHECKED)
     if view == CHECK and found is not None:
@@ -51,7 +51,7 @@ def data_line(loaded: Loaded) -> None:
     elif view in (REGISTER, CHECK):
         st.markdown("No rows are needed here.")
     else:
-        line_of_table(loaded)
+        line_of_table(in_use)
 
 
 def register() -> Register | None:
@@ -78,19 +78,19 @@ def text_of(record: ReleaseRecord) -> str:
 # --- the data set of the rows in use, and its cap
 
 
-def ask_data_set(book: Register, loaded: Loaded) -> Balance | None:
+def ask_data_set(book: Register, in_use: DataInUse) -> Balance | None:
     """The data set of the rows in use with what was spent on it; asks as long as it was not said which it is."""
     st.header("Data set", anchor=False)
-    st.caption(prose("publish", f"{loaded.role} rows"))
+    st.caption(prose("publish", f"{in_use.role} rows"))
     try:
-        known = book.data_set_of(loaded.data.identity, loaded.data.table_sums, loaded.table.names, add_rows=True)
+        known = book.data_set_of(in_use.data.identity, in_use.data.table_sums, in_use.table.names, add_rows=True)
     except DpvizError as behind:
         error(behind, kept="Nothing can be released from this register.")
         return None
     if known is None:
-        _ask_which(book, loaded)
+        _ask_which(book, in_use)
         return None
-    if known.role is DataRole.PRIVATE and loaded.role is not DataRole.PRIVATE:
+    if known.role is DataRole.PRIVATE and in_use.role is not DataRole.PRIVATE:
         protect()
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -101,10 +101,10 @@ def ask_data_set(book: Register, loaded: Loaded) -> Balance | None:
     return book.balance(known.name)
 
 
-def _ask_which(book: Register, loaded: Loaded) -> None:
+def _ask_which(book: Register, in_use: DataInUse) -> None:
     """An unseen table: it belongs to a data set there is, or to a new one. Nothing is guessed; what is alike is shown first."""
-    looks = book.looks_like(loaded.data.identity, loaded.data.table_sums, loaded.table.names)
-    alike = [*looks, *(found.name for found in book.alike(loaded.table.names) if found.name not in looks)]
+    looks = book.looks_like(in_use.data.identity, in_use.data.table_sums, in_use.table.names)
+    alike = [*looks, *(found.name for found in book.alike(in_use.table.names) if found.name not in looks)]
     names = [*alike, *(found.name for found in book.data_sets() if found.name not in alike)]
     st.markdown("New rows. A budget belongs to people, not to a file.", help=prose("private", "new rows"))
     kind = st.radio("These rows belong to", [_OLD, _NEW], index=None, key="publish-kind") if names else _NEW
@@ -113,9 +113,9 @@ def _ask_which(book: Register, loaded: Loaded) -> None:
         others = [other for other in looks if other != name]
         answered = name is not None and _are_others(others, others)
         if st.button("Add them permanently", icon=":material/link:", disabled=not answered) and name is not None:
-            _written(lambda: _assign(book, name, loaded, others), kept="Nothing was declared.")
+            _written(lambda: _assign(book, name, in_use, others), kept="Nothing was declared.")
     elif kind == _NEW and _are_others(alike, looks):
-        _ask_new(book, loaded, alike)
+        _ask_new(book, in_use, alike)
 
 
 def _are_others(alike: list[str], looks: Sequence[str]) -> bool:
@@ -139,16 +139,16 @@ def _written(write: Callable[[], Any], *, kept: str) -> None:
         st.rerun()
 
 
-def _assign(book: Register, name: str, loaded: Loaded, others: list[str]) -> None:
-    about: dict[str, Any] = {"sums": loaded.data.table_sums, "disjoint_from": others, "columns": loaded.table.names}
-    book.assign(loaded.data.identity, name, **about)
+def _assign(book: Register, name: str, in_use: DataInUse, others: list[str]) -> None:
+    about: dict[str, Any] = {"sums": in_use.data.table_sums, "disjoint_from": others, "columns": in_use.table.names}
+    book.assign(in_use.data.identity, name, **about)
 
 
-def _ask_new(book: Register, loaded: Loaded, alike: list[str]) -> None:
-    unit_of_rows = protected_unit(None, loaded.data)
+def _ask_new(book: Register, in_use: DataInUse, alike: list[str]) -> None:
+    unit_of_rows = protected_unit(None, in_use.data)
     with st.form("publish-declare", enter_to_submit=False, border=False):
         left, right = st.columns(2)
-        sample = loaded.title if loaded.sample else ""
+        sample = in_use.title if in_use.sample else ""
         name = left.text_input("Name of the data set", sample, max_chars=MAX_NAME_LENGTH, key="publish-new-name")
         words = "such as: one patient"
         unit = right.text_input("Whom it protects", max_chars=MAX_NAME_LENGTH, key="publish-unit", placeholder=words)
@@ -173,9 +173,9 @@ def _ask_new(book: Register, loaded: Loaded, alike: list[str]) -> None:
         for lacks, value in lacking.items():
             if not value:
                 raise DpvizError(f"There is {lacks}.", remedy="All of it has to be said, by somebody who knows it.")
-        about: dict[str, Any] = {"unit": unit, "role": loaded.role, "rows_per_unit": rows}
+        about: dict[str, Any] = {"unit": unit, "role": in_use.role, "rows_per_unit": rows}
         found = book.declare(name, epsilon_cap=cap, delta_cap=float(delta), **about)
-        _assign(book, found.name, loaded, alike)
+        _assign(book, found.name, in_use, alike)
 
     if declared:
         _written(declare, kept="Nothing was declared.")
@@ -215,35 +215,35 @@ def _ask_cap(book: Register, known: DataSet) -> None:
 # --- the release
 
 
-def begin_release(asked: TreeSettings, loaded: Loaded, name: str) -> None:
+def begin_release(asked: TreeSettings, in_use: DataInUse, name: str) -> None:
     """Begin one release, unless one is under way or the box was not ticked: a second click does nothing."""
     if not st.session_state.get(AGREED) or st.session_state.get(_TOKEN):
         return
     accepted = bool(st.session_state.get(ACCEPTED))
     st.session_state[_TOKEN] = f"{random_128_bits():032x}", name
     st.session_state[AGREED], st.session_state[_TAKEN] = False, accepted
-    background.start(_release_task(asked, loaded))
+    background.start(_release_task(asked, in_use))
 
 
-def _release_task(asked: TreeSettings, loaded: Loaded) -> background.Task:
+def _release_task(asked: TreeSettings, in_use: DataInUse) -> background.Task:
     token, name = st.session_state[_TOKEN]
     request, accepted = replace(asked.request, seed=None), bool(st.session_state.get(_TAKEN))
-    how: dict[str, Any] = {"token": token, "accept_rows": accepted, "columns": loaded.table.names}
+    how: dict[str, Any] = {"token": token, "accept_rows": accepted, "columns": in_use.table.names}
 
     def made(*, progress: Progress, stop: Stop) -> ReleaseRecord:  # once begun it is spent, so it never stops
-        return release(Register(), name, request, loaded.data, progress=progress, **how)
+        return release(Register(), name, request, in_use.data, progress=progress, **how)
 
     return background.in_one(SLOT, token, made, priority="tree")
 
 
-def await_release(asked: TreeSettings, loaded: Loaded, tell: Callable[[Loaded], None]) -> bool:
+def await_release(asked: TreeSettings, in_use: DataInUse, tell: Callable[[DataInUse], None]) -> bool:
     """Progress while a release is under way; then what became of it is kept, from the register if the work is gone.
 
     `tell` notes that it was refused because few rows fit their schema.
     """
     if not st.session_state.get(_TOKEN):
         return False
-    task, (token, _) = _release_task(asked, loaded), st.session_state[_TOKEN]
+    task, (token, _) = _release_task(asked, in_use), st.session_state[_TOKEN]
     status = background.state(task)
     if status.job is not None:
         background.watch(task, "Releasing: spent, training, writing", may_stop=False)
@@ -251,9 +251,9 @@ def await_release(asked: TreeSettings, loaded: Loaded, tell: Callable[[Loaded], 
     st.session_state[_TOKEN] = None
     problem = status.problems[0] if status.problems else None
     if isinstance(problem, UnansweredRows) and problem.code == "few":
-        st.session_state[_REFUSED] = (loaded.data.identity, loaded.schema.key)
+        st.session_state[_REFUSED] = (in_use.data.identity, in_use.schema.key)
         st.session_state[AGREED] = True  # nothing was spent: what was agreed to stands, and why few rows fit is asked
-        tell(loaded)
+        tell(in_use)
     elif problem is not None:
         st.session_state[FAILED] = problem
     else:
@@ -269,18 +269,18 @@ def last_release(balance: Balance) -> ReleaseRecord | None:
     return record if is_ours else None
 
 
-def ask_about_rows(loaded: Loaded, known: tuple[str, ...]) -> bool:
+def ask_about_rows(in_use: DataInUse, known: tuple[str, ...]) -> bool:
     """Whether the owner accepts that few rows are used, or far from as many as declared; asked only where that is known.
 
     Of private rows it is known once a release was refused, or their owner checked them on the Data page, which found `known`.
     """
-    was_refused = st.session_state.get(_REFUSED) == (loaded.data.identity, loaded.schema.key)
-    found = doubts(loaded.data) if loaded.role.may_read or was_refused else known
+    was_refused = st.session_state.get(_REFUSED) == (in_use.data.identity, in_use.schema.key)
+    found = doubts(in_use.data) if in_use.role.may_read or was_refused else known
     if not found:
-        if not loaded.role.may_read:
+        if not in_use.role.may_read:
             st.caption(prose("publish", "how the rows fit"))
         return True
-    private = "" if loaded.role.may_read else f"  \n{prose('publish', 'what follows from a look')}"
+    private = "" if in_use.role.may_read else f"  \n{prose('publish', 'what follows from a look')}"
     head = "Refused, and nothing was spent." if was_refused else "Few rows fit."
     st.error(f"**{head}** " + " ".join(map(escape_markdown, found)) + private, icon=":material/front_hand:")
     return st.checkbox("I know why; release it anyway", key=ACCEPTED)

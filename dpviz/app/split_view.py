@@ -13,7 +13,7 @@ from dpviz.app import background
 from dpviz.app.component import component, event_in, ignore
 from dpviz.app.parts import error, escape_markdown
 from dpviz.app.prose import prose
-from dpviz.app.state import Loaded
+from dpviz.app.state import DataInUse
 from dpviz.app.training import canonical_key
 from dpviz.app.widgets import show_chart
 from dpviz.charts import budget as charts
@@ -91,13 +91,13 @@ MAP = "lab"
 _PICTURE = "lab-map"
 
 
-def share_map_screen(request: FitRequest, loaded: Loaded) -> None:
+def share_map_screen(request: FitRequest, in_use: DataInUse) -> None:
     """The map of the shares in use. It begins when this is first shown."""
-    if loaded.role is DataRole.PRIVATE:
+    if in_use.role is DataRole.PRIVATE:
         st.info(prose("tree", "no share map"), icon=":material/lock:")
         return
     try:
-        movable = MovableShares.of(request, loaded.schema)
+        movable = MovableShares.of(request, in_use.schema)
     except DpvizError as problem:
         error(problem)
         return
@@ -105,10 +105,10 @@ def share_map_screen(request: FitRequest, loaded: Loaded) -> None:
         words = f"{request.spec.title} has no shares to move with these settings. Choose an algorithm that has, or more levels."
         st.info(words, icon=":material/info:")
         return
-    draws = DRAWS if loaded.data.n_rows <= LARGE else DRAWS_LARGE
-    make = partial(share_map, movable, loaded.data, draws=draws, seed=0, workers=background.WORKERS)
-    key = canonical_key(loaded, movable.request, lab=DRAWS)
-    task = background.in_one(MAP, key, make, fallback_key=loaded.data.key)
+    draws = DRAWS if in_use.data.n_rows <= LARGE else DRAWS_LARGE
+    make = partial(share_map, movable, in_use.data, draws=draws, seed=0, workers=background.WORKERS)
+    key = canonical_key(in_use, movable.request, lab=DRAWS)
+    task = background.in_one(MAP, key, make, fallback_key=in_use.data.key)
     if not background.state(task).shown:
         background.autostart(task)
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -30,7 +30,7 @@ _URL = "data"
 
 
 @dataclass(frozen=True, eq=False)
-class Loaded:
+class DataInUse:
     """The data in use. `sample` is the sample's name, None for an upload; `data` is the table encoded by the schema.
 
     `person` is the column that says whose row it is; None where nobody said. `is_made_up`: the rows stand in for private ones,
@@ -58,7 +58,7 @@ class Loaded:
         return self.role is not DataRole.PRIVATE and self.sample is not None and self.data is encoded_sample(self.sample)
 
 
-def loaded() -> Loaded:
+def data_in_use() -> DataInUse:
     """The data in use; the sample named in the URL, or the default sample, in a new session."""
     if _KEY not in st.session_state:
         use_sample(DEFAULT_SAMPLE)
@@ -67,7 +67,7 @@ def loaded() -> Loaded:
 
 def rows_read() -> RowsRead:
     """How a script reads the data in use."""
-    now = loaded()
+    now = data_in_use()
     is_private = now.role is DataRole.PRIVATE  # how many rows those are is not said
     return RowsRead(now.sample, now.title, now.person, now.data.rows_per_person, is_private, is_private or now.data.n_rows >= 10)
 
@@ -80,7 +80,7 @@ def use(
     sample: str | None = None,
     *,
     person: str | None = None,
-) -> Loaded:
+) -> DataInUse:
     """Encode and put into use. Raises DpvizError and leaves what was in use when that fails.
 
     `person` is that of `encode`.
@@ -93,7 +93,7 @@ def use(
     if role.may_read and not data.n_rows:
         remedy = "Compare the declared categories, classes and kinds with the file, or replace missing and unknown cells."
         raise SchemaError(f"None of {table.n_rows:,} rows can be used with this schema.", remedy=remedy)
-    st.session_state[_KEY] = Loaded(role, title, sample, table, schema, data, person)
+    st.session_state[_KEY] = DataInUse(role, title, sample, table, schema, data, person)
     return st.session_state[_KEY]
 
 
@@ -109,15 +109,15 @@ def require_not_private(role: DataRole, fingerprint: str, sums: TableSums | None
 
 def protect() -> None:
     """From now on the rows in use are private."""
-    st.session_state[_KEY] = replace(loaded(), role=DataRole.PRIVATE)
+    st.session_state[_KEY] = replace(data_in_use(), role=DataRole.PRIVATE)
 
 
-def use_sample(name: str) -> Loaded:
+def use_sample(name: str) -> DataInUse:
     """Put a bundled sample into use."""
     table, schema, data = _read_sample(name)
     sample = sample_of(name)
     assert sample is not None
-    st.session_state[_KEY] = Loaded(sample.role, sample.title, name, table, data.schema, data, schema.person)
+    st.session_state[_KEY] = DataInUse(sample.role, sample.title, name, table, data.schema, data, schema.person)
     return st.session_state[_KEY]
 
 
@@ -147,14 +147,14 @@ def follow_url() -> DpvizError | None:
         try:
             use_sample(name)
         except DpvizError as problem:
-            st.session_state[_PROBLEM] = (loaded(), problem)
+            st.session_state[_PROBLEM] = (data_in_use(), problem)
     about, unknown = st.session_state.get(_PROBLEM, (None, None))
     return unknown if about is st.session_state.get(_KEY) else None
 
 
 def write_url() -> None:
     """Name the sample in use in the URL. The default sample and uploads leave no trace there."""
-    keep_in_link(_URL, loaded().sample or DEFAULT_SAMPLE, default=DEFAULT_SAMPLE)
+    keep_in_link(_URL, data_in_use().sample or DEFAULT_SAMPLE, default=DEFAULT_SAMPLE)
 
 
 def hidden_seed(role: DataRole, key: str) -> int:
@@ -168,11 +168,11 @@ def hidden_seed(role: DataRole, key: str) -> int:
 
 def unit_in_use() -> Unit:
     """The unit of the table in use, also while a page shows rows simulated from its schema."""
-    return protected_unit(_known(), loaded().data)
+    return protected_unit(_known(), data_in_use().data)
 
 
 def _known() -> DataSet | None:
-    now, book = loaded(), Register()
+    now, book = data_in_use(), Register()
     try:
         return book.data_set_of(now.data.identity, now.data.table_sums, now.table.names)
     except DpvizError:  # the Publish page says what is wrong with it, and nothing is released meanwhile

@@ -18,7 +18,7 @@ from dpviz.app import background
 from dpviz.app.controls import TreeSettings
 from dpviz.app.explorations import keep_unnoted, note
 from dpviz.app.held_out import HeldOut, Parts, held_out, parts_of, rows_of_the_tree, tested_text
-from dpviz.app.state import Loaded, unit_in_use
+from dpviz.app.state import DataInUse, unit_in_use
 from dpviz.charts.tree.paths import PathSteps, measure_of, packed_steps
 from dpviz.errors import Cancelled, DpvizError
 from dpviz.evaluation import paths
@@ -78,48 +78,48 @@ class UnseenSimulation(Simulation):
         """Nothing: trees of private rows never share noise, because two that do cancel it."""
 
 
-def canonical_key(loaded: Loaded, request: FitRequest, **more: Any) -> str:
+def canonical_key(in_use: DataInUse, request: FitRequest, **more: Any) -> str:
     """One text per question: equal questions, equal text; different rows, settings or roles, different text."""
-    parts = {"data": loaded.data.key, "role": str(loaded.role), "request": request.key, **more}
+    parts = {"data": in_use.data.key, "role": str(in_use.role), "request": request.key, **more}
     return json.dumps(parts, sort_keys=True, allow_nan=False)
 
 
-def tree_task(asked: TreeSettings, loaded: Loaded) -> background.Task:
+def tree_task(asked: TreeSettings, in_use: DataInUse) -> background.Task:
     """The training of the tree asked for."""
-    key = canonical_key(loaded, asked.request, draw=asked.draw)
-    if loaded.role is DataRole.PRIVATE:
+    key = canonical_key(in_use, asked.request, draw=asked.draw)
+    if in_use.role is DataRole.PRIVATE:
         secret = f"{st.session_state.setdefault(_ENTROPY, random_128_bits())} {key}".encode()
-        make = partial(_private_tree, asked, loaded, int.from_bytes(hashlib.sha256(secret).digest(), "big"))
+        make = partial(_private_tree, asked, in_use, int.from_bytes(hashlib.sha256(secret).digest(), "big"))
     else:  # also the simulated rows that stand for private ones, whose request has no seed
         seeded = replace(asked, request=asked.request.at(seed=asked.draw))
-        make = partial(_tree, seeded, loaded, parts_of(loaded.data))
-    return background.in_one(TREE, key, make, fallback_key=about(loaded), priority="tree", keep=KEPT)
+        make = partial(_tree, seeded, in_use, parts_of(in_use.data))
+    return background.in_one(TREE, key, make, fallback_key=about(in_use), priority="tree", keep=KEPT)
 
 
-def about(loaded: Loaded) -> tuple[str, str]:
+def about(in_use: DataInUse) -> tuple[str, str]:
     """Whose trees may stand in for each other, until one is there."""
-    return loaded.data.key, str(loaded.role)
+    return in_use.data.key, str(in_use.role)
 
 
-def _tree(asked: TreeSettings, loaded: Loaded, parts: Parts | None, *, progress: Progress, stop: Stop) -> TrainedTree:
+def _tree(asked: TreeSettings, in_use: DataInUse, parts: Parts | None, *, progress: Progress, stop: Stop) -> TrainedTree:
     request = asked.request.at(seed=asked.draw)  # of rows that stand in for private ones the sidebar names no seed
-    result = request.fit(parts[0] if parts else loaded.data)
+    result = request.fit(parts[0] if parts else in_use.data)
     _require_wanted(stop)
     progress(0.5)
-    counted = held_out(result.model, parts) if parts and not loaded.is_made_up else None
+    counted = held_out(result.model, parts) if parts and not in_use.is_made_up else None
     _require_wanted(stop)
     return TrainedTree(asked, result, counted)
 
 
-def _private_tree(asked: TreeSettings, loaded: Loaded, secret: int, *, progress: Progress, stop: Stop) -> TrainedTree:
+def _private_tree(asked: TreeSettings, in_use: DataInUse, secret: int, *, progress: Progress, stop: Stop) -> TrainedTree:
     """With noise that nobody can repeat, and never by a learner that publishes rows as they are."""
     request = asked.request
     if not request.spec.spends_epsilon:
         raise DpvizError(f"{request.spec.title} is not shown on private rows.", remedy="Choose an algorithm that spends ε.")
-    is_exact = request.plan(loaded.data.schema).is_exact
-    result = request.fit(loaded.data, ExactNoise() if is_exact else UnseenSimulation(secret))
+    is_exact = request.plan(in_use.data.schema).is_exact
+    result = request.fit(in_use.data, ExactNoise() if is_exact else UnseenSimulation(secret))
     _require_wanted(stop)
-    return TrainedTree(asked, result, None, note(loaded, "tree on screen", request.learner, request.arguments))
+    return TrainedTree(asked, result, None, note(in_use, "tree on screen", request.learner, request.arguments))
 
 
 def _require_wanted(stop: Stop) -> None:
@@ -131,12 +131,12 @@ def _require_wanted(stop: Stop) -> None:
 # --- on the page
 
 
-def tree_on_page(asked: TreeSettings, loaded: Loaded) -> TrainedTree | None:
+def tree_on_page(asked: TreeSettings, in_use: DataInUse) -> TrainedTree | None:
     """Train what is asked for; returns the tree to draw: that one, or until it is there the one before, and says so.
 
     Its result says whom the rows in use protect, whatever rows stand in for them.
     """
-    task = tree_task(asked, loaded)
+    task = tree_task(asked, in_use)
     status = background.autostart(task, SHORT)
     words = "Showing the previous tree; training the new one" if status.shown else "Training the tree"
     background.show(task, words, stale="")
@@ -153,13 +153,13 @@ def tree_on_page(asked: TreeSettings, loaded: Loaded) -> TrainedTree | None:
 # --- the same tree with fresh noise, never of private rows: every rerun would spend epsilon again
 
 
-def resampling_task(request: FitRequest, loaded: Loaded) -> background.Task:
+def resampling_task(request: FitRequest, in_use: DataInUse) -> background.Task:
     """These settings with fresh noise, again and again. The draws do not depend on the draw on screen."""
-    rows = rows_of_the_tree(loaded)
+    rows = rows_of_the_tree(in_use)
     draws = draws_of(request, rows.schema)
     make = partial(resample, request, rows, draws=draws, seed=0, workers=background.WORKERS)
     return background.in_one(
-        RERUNS, canonical_key(loaded, request, draws=draws), make, priority="short", keep=KEPT_RERUNS, shared=True
+        RERUNS, canonical_key(in_use, request, draws=draws), make, priority="short", keep=KEPT_RERUNS, shared=True
     )
 
 
@@ -172,19 +172,19 @@ def draws_of(request: FitRequest, schema: Schema) -> int:
     return max(1, DRAWS // next((part for levels, part in OF_DEEP if depth >= levels), 1))
 
 
-def is_resampled(request: FitRequest, loaded: Loaded) -> bool:
+def is_resampled(request: FitRequest, in_use: DataInUse) -> bool:
     """Whether a tree has noise that may be drawn again: never for private rows, nor for those that stand in for them."""
-    return loaded.role is not DataRole.PRIVATE and request.spec.spends_epsilon and not loaded.is_made_up
+    return in_use.role is not DataRole.PRIVATE and request.spec.spends_epsilon and not in_use.is_made_up
 
 
-def current_resamples(request: FitRequest, loaded: Loaded) -> Resamples | None:
+def current_resamples(request: FitRequest, in_use: DataInUse) -> Resamples | None:
     """The draws of these settings, which begin by themselves; None until they have ended, and where there are none.
 
     Results are shared: half the draws of a session that went away are not shown while the rest is being made.
     """
-    if not is_resampled(request, loaded):
+    if not is_resampled(request, in_use):
         return None
-    status = background.autostart(resampling_task(request, loaded), SHORT_RERUNS)
+    status = background.autostart(resampling_task(request, in_use), SHORT_RERUNS)
     drawn: tuple[Resamples, ...] = () if status.job is not None else status.values
     return drawn[0] if drawn and drawn[0].n_done else None
 
@@ -192,23 +192,23 @@ def current_resamples(request: FitRequest, loaded: Loaded) -> Resamples | None:
 # --- the same tree at some 30 epsilons, drawn for the slider to be dragged through
 
 
-def path_task(request: FitRequest, loaded: Loaded, *, fold: bool) -> background.Task | None:
+def path_task(request: FitRequest, in_use: DataInUse, *, fold: bool) -> background.Task | None:
     """The drawings at all epsilons, one part each; None where there are none."""
     depth = request.settings.depth
-    too_much = loaded.data.n_rows > MAX_ROWS or (depth != "auto" and int(depth) > MAX_LEVELS)
-    if too_much or loaded.role is DataRole.PRIVATE or not request.spec.spends_epsilon:
+    too_much = in_use.data.n_rows > MAX_ROWS or (depth != "auto" and int(depth) > MAX_LEVELS)
+    if too_much or in_use.role is DataRole.PRIVATE or not request.spec.spends_epsilon:
         return None
-    parts = parts_of(loaded.data)
+    parts = parts_of(in_use.data)
     if parts is None:
         return None
     train, test = map(without_caches, parts)
     unit = unit_in_use()
-    fit_steps = PathSteps(train, test, loaded.role, fold=fold, unit=unit)
+    fit_steps = PathSteps(train, test, in_use.role, fold=fold, unit=unit)
     wanted = {}
     for value in sorted({*paths.EPSILONS, request.settings.epsilon}):
         there = request.at(epsilon=value)
-        key = canonical_key(loaded, there, draw=request.seed, path="epsilon", fold=fold, unit=repr(unit))
-        wanted[key] = value, there, draws_of(there, train.schema) if is_resampled(there, loaded) else 0
+        key = canonical_key(in_use, there, draw=request.seed, path="epsilon", fold=fold, unit=repr(unit))
+        wanted[key] = value, there, draws_of(there, train.schema) if is_resampled(there, in_use) else 0
     more: dict[str, Any] = {"priority": "path", "shared": True, "keep": KEPT_STEPS}
     return background.Task(PATH, tuple(wanted), partial(_fit_path, fit_steps, wanted), **more)
 
@@ -229,12 +229,12 @@ def _fit_path(
     background.launch_workers()  # the next page may need more of the same processes
 
 
-def current_path(request: FitRequest, loaded: Loaded, *, fold: bool) -> tuple[background.Task | None, str]:
+def current_path(request: FitRequest, in_use: DataInUse, *, fold: bool) -> tuple[background.Task | None, str]:
     """The work under way on the path, None without any, and what the view takes of it once it is done. It begins by itself."""
-    task = path_task(request, loaded, fold=fold)
+    task = path_task(request, in_use, fold=fold)
     if task is None:
         return None, ""
     status = background.autostart(task)
     if status.n_missing:
         return task, ""
-    return None, _packed(status.values, measure_of(rows_of_the_tree(loaded)), tested_text(loaded))
+    return None, _packed(status.values, measure_of(rows_of_the_tree(in_use)), tested_text(in_use))

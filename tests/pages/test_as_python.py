@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 import dpviz
 from dpviz.app import plan_tab
 from dpviz.app.frame import PLAN_TAB
-from dpviz.app.state import Loaded
+from dpviz.app.state import DataInUse
 from dpviz.charts import as_python
 from dpviz.charts.as_python import RowsRead
 from dpviz.charts.compare import measure_text
@@ -161,7 +161,7 @@ def test_data_and_tree():
 @pytest.mark.slow
 def test_tree_of_a_number_with_a_parameter():
     table, schema = dpviz.load_sample("rents")
-    rents = Loaded(DataRole.SIMULATED, "Rents", "rents", table, schema, encode(table, schema))
+    rents = DataInUse(DataRole.SIMULATED, "Rents", "rents", table, schema, encode(table, schema))
     url = {"learner-of-numbers": get_learner("s-gbdt").title, "s-gbdt.rounds": "7"}
     test = opened("tree", rows=rents, **url)
     made = ran(code_of(test))

@@ -9,7 +9,7 @@ import pytest
 from dpviz.app import plan_tab
 from dpviz.app.frame import PLAN_TAB
 from dpviz.app.parts import escape_markdown
-from dpviz.app.state import Loaded
+from dpviz.app.state import DataInUse
 from dpviz.charts.budget import split_of, split_sentence
 from dpviz.evaluation import plan as consequences
 from dpviz.io.samples import load_sample
@@ -28,7 +28,7 @@ SIMULATED, PRIVATE = DataRole.SIMULATED, DataRole.PRIVATE
 @cache
 def rents(role):
     table, schema = load_sample("rents")
-    return Loaded(role, "Rents", None, table, schema, encode(table, schema))
+    return DataInUse(role, "Rents", None, table, schema, encode(table, schema))
 
 
 def page(name, role=SIMULATED, **url):

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpviz.app import state, training
 from dpviz.app.background import THREADS, Work
-from dpviz.app.state import Loaded
+from dpviz.app.state import DataInUse
 from dpviz.io.tables.read import read_table
 from dpviz.learners import FitRequest, get_learner, learner_names
 from dpviz.table.encode import encode
@@ -43,12 +43,12 @@ def rows() -> bytes:
 
 
 @pytest.fixture(scope="module")
-def private() -> Loaded:
+def private() -> DataInUse:
     table = read_table(rows(), name="ward.csv")
-    return Loaded(DataRole.PRIVATE, "ward.csv", None, table, SCHEMA, encode(table, SCHEMA))
+    return DataInUse(DataRole.PRIVATE, "ward.csv", None, table, SCHEMA, encode(table, SCHEMA))
 
 
-def opened(page: str, private: Loaded, **url: str) -> AppTest:
+def opened(page: str, private: DataInUse, **url: str) -> AppTest:
     return pages.opened(page, private.role, rows=private, **url)
 
 

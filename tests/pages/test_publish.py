@@ -14,7 +14,7 @@ import streamlit as st
 import dpviz
 from dpviz.app import publish as page_state
 from dpviz.app.expected import SLOT
-from dpviz.app.state import Loaded
+from dpviz.app.state import DataInUse
 from dpviz.charts.publish import exports
 from dpviz.errors import RefusedRelease
 from dpviz.learners import fit
@@ -313,7 +313,7 @@ def test_a_released_tree_no_better_than_always_one_class_is_introduced_as_that(r
     data = table(schema_of("numbers", 2).declare(n_public=2000), 2000)
     register.declare("rows", epsilon_cap=1000.0, role=DataRole.SIMULATED)
     register.assign(data.identity, "rows")
-    rows = Loaded(DataRole.SIMULATED, "Numbers", None, RawTable(()), data.schema, data)
+    rows = DataInUse(DataRole.SIMULATED, "Numbers", None, RawTable(()), data.schema, data)
     test = released(opened("publish", rows=rows, epsilon=epsilon))
     ((kind, said),) = [(kind, said) for kind, said in said_in_boxes(test) if "Always " in said]
     assert (kind, "the model is no better" in said) == (expected, expected == "warning")
@@ -335,7 +335,7 @@ def test_rows_released_in_python_are_known_on_the_page_in_any_form_and_their_cap
     read = dpviz.read_table(path)
     schema = schema.declare("x", high=2.0) if form == "another range" else schema
     persons = {"person": "who", "rows_per_person": 2} if form == "bound to persons" else {}
-    loaded = Loaded(DataRole.PRIVATE, "Mine", None, read, schema, encode(read, schema, **persons))
+    loaded = DataInUse(DataRole.PRIVATE, "Mine", None, read, schema, encode(read, schema, **persons))
     test = opened("publish", rows=loaded, epsilon="0.6")
     assert f"Data set `{NAME}`" in shown(test)
     assert "is left of the cap of" in shown(test)

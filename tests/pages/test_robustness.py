@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpviz.app.state import Loaded
+from dpviz.app.state import DataInUse
 from dpviz.errors import DpvizError
 from dpviz.evaluation.attacks import ATTACKS
 from dpviz.learners import DEFAULT, get_learner
@@ -75,7 +75,7 @@ def said(test: AppTest) -> str:
     return "\n".join((*(header.value for header in test.header), shown(test)))
 
 
-def session_on(rows: Loaded) -> AppTest:
+def session_on(rows: DataInUse) -> AppTest:
     return opened("robustness", rows.role, rows=rows, **LITTLE)
 
 

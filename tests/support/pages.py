@@ -17,7 +17,7 @@ from dpviz.app.explorations import CONSENT
 from dpviz.app.parts import escape_markdown
 from dpviz.app.preparation import Preparation
 from dpviz.app.schema_draft import SchemaDraft
-from dpviz.app.state import Loaded, encoded_sample
+from dpviz.app.state import DataInUse, encoded_sample
 from dpviz.app.training import TrainedTree
 from dpviz.errors import DpvizError, FailedWork
 from dpviz.io.samples import load_sample
@@ -54,16 +54,16 @@ def sample_of(role: DataRole) -> tuple[RawTable, Schema]:
 
 
 @cache
-def in_use(role: DataRole, schema: Schema | None = None) -> Loaded:
+def in_use(role: DataRole, schema: Schema | None = None) -> DataInUse:
     table, declared = sample_of(role)
     schema = schema or declared
-    return Loaded(role, "A table", None, table, schema, encode(table, schema))
+    return DataInUse(role, "A table", None, table, schema, encode(table, schema))
 
 
-def bundled() -> Loaded:
+def bundled() -> DataInUse:
     """The clinic as it comes: the same rows in every session."""
     table, schema = sample_of(DataRole.SIMULATED)
-    return Loaded(DataRole.SIMULATED, "A table", "clinic", table, schema, encoded_sample("clinic"))
+    return DataInUse(DataRole.SIMULATED, "A table", "clinic", table, schema, encoded_sample("clinic"))
 
 
 def with_few_trees(name: str) -> dict[str, str]:
@@ -90,7 +90,7 @@ def opened(
     role: DataRole = DataRole.SIMULATED,
     *,
     schema: Schema | None = None,
-    rows: Loaded | None = None,
+    rows: DataInUse | None = None,
     agreed: bool = True,
     open_boxes: Sequence[str] = (),
     **url: str,
