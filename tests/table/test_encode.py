@@ -220,6 +220,11 @@ def test_zero_has_one_fingerprint():
     assert plain.fingerprint == negative.fingerprint
     wide = NumericFeature("x", -0.5, 1e12, whole=True)
     assert len({encoded([zero, "1"], wide).fingerprint for zero in ("0", "-0.0", "-0.4", "-7")}) == 1
+    schema = Schema((NumericFeature("x", -1, 1), CategoricalFeature("c", ("0", "1"))), NumericTarget("y", -1, 1))
+    forms: list[Any] = [["0", "1"]]
+    forms += [np.array([zero, 1], dtype=kind) for zero in (0.0, -0.0) for kind in (np.int64, np.float32, np.float64)]
+    every = [encode(RawTable(tuple(Column.from_values(name, cells) for name in "xcy")), schema) for cells in forms]
+    assert {(data.n_rows, data.fingerprint) for data in every} == {(2, every[0].fingerprint)}
 
 
 # --- numbers as people type them
