@@ -147,12 +147,13 @@ def run_robustness(args: Namespace) -> int:
     request = FitRequest.of(spec.name, **settings, **parse_parameters(spec, args.param))  # checked before the table is read
     check_output(args.out, force=args.force, inputs=(args.data, args.schema))
     data = encoded_rows(args)
-    if data.n_rows < 2:
-        raise DpvizError("There are too few rows to hold some out.", where=path_text(args.data), remedy="Give at least two rows.")
+    splits = [data.split(_TEST_SHARE, seed=args.seed + number) for number in range(args.splits)]
+    if not all(test.n_rows for _, test in splits):
+        raise DpvizError("There are too few rows to hold some out.", where=path_text(args.data), remedy="Give more rows.")
     console.status(f"Drawing {spec.title}")
     found = certify(
         request,
-        [data.split(_TEST_SHARE, seed=args.seed + number) for number in range(args.splits)],
+        splits,
         max_poisoned=args.max_poisoned,
         draws=args.draws,
         seed=args.seed,

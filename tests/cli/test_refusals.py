@@ -55,7 +55,7 @@ WRONG = [
     (f"{SWEEP} --epsilon=1,1", "The 'epsilon' parameter of sweep must be at least one, and none twice. Got (1.0, 1.0)."),
     (f"{ROBUST} --max-poisoned 2", "The 'max_poisoned' parameter of certify must be a share in [0, 1]. Got 2.0."),
     (f"{ROBUST} --draws 0", "Argument --draws: must be a whole number from 1 to 1,000,000, got '0'."),
-    ("robustness {one} --schema {schema} --epsilon 1", "too few rows to hold some out"),
+    *((f"robustness {{{few}}} --schema {{schema}} --epsilon 1", "too few rows to hold some out") for few in ("one", "two")),
     ("robustness {rents} --epsilon 1", "A poisoning guarantee needs a target of classes, but 'rent' is a number."),
     # verify, audit and learners
     ("verify", "Give one learner, or --all."),
@@ -113,6 +113,7 @@ def places(run, table, schema, tmp_path, monkeypatch):
         "other": "a,b\n1,2\n3,4\n",
         "twice": "age,age\n1,2\n",
         "one": "age,colour,label\n3,red,no\n",
+        "two": "age,colour,label\n3,red,no\n4,red,yes\n",
         "empty": "age,colour,label\n",
         "rents": "area,rent\n" + "".join(f"{k % 97},{5 * k}.5\n" for k in range(100)),
     }.items():
