@@ -57,6 +57,8 @@ def test_assignments_of_a_document_are_read_as_they_were_or_refused():
     entries = ledger_entries(Ledger(event))
     assert [entry["path"] for entry in entries] == ["A.1", "A.2a", "A.2b", "B"]
     assert ledger_from(entries, "ledger").event == event
+    parts = RandomPartition((DRAW,) * 26, (1 / 32,) * 26)
+    assert ledger_from(ledger_entries(Ledger(parts)), "ledger").event == parts, "one for each letter"
     for chances in ([0.5, 0.875, 0.875, 0.125], [0.875, 0.875, 0.875, 0.25], [0.875, 0.875, 0.875, -0.1]):
         with pytest.raises(DocumentError):
             ledger_from([entry | {"chances": [chance]} for entry, chance in zip(entries, chances, strict=True)], "ledger")

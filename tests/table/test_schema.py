@@ -15,7 +15,7 @@ from dpviz.errors import DocumentError, DpvizError, SchemaError, UnknownName
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.dates import DateFeature
 from dpviz.table.encode import encode
-from dpviz.table.schema import MIN_WIDTH, CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+from dpviz.table.schema import MAX_CLASSES, MIN_WIDTH, CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.table.schema_json import schema_from_dict, schema_from_json
 from tests.support.paths import ROOT
 from tests.support.schemas import schemas
@@ -133,6 +133,21 @@ def test_a_contradiction_is_an_error_with_a_remedy(make, text):
     with pytest.raises(DpvizError, match=text) as caught:
         make()
     assert caught.value.remedy or "must be" in text
+
+
+def test_as_many_classes_are_taken_as_is_said_and_no_more_and_proposed_alike():
+    names = tuple(f"k{number:03}" for number in range(MAX_CLASSES + 1))
+    most = Schema((AGE,), ClassTarget("y", names[:-1]))
+    assert schema_from_json(most.to_json()) == most
+    with pytest.raises(SchemaError, match=f"at most {MAX_CLASSES} can be learned"):
+        ClassTarget("y", names)
+    most_rows, more_rows = (
+        dpviz.read_table("\n".join(["age,y", *(f"{20 + k % 50},{name}" for k, name in enumerate(found * 2))]).encode())
+        for found in (names[:-1], names)
+    )
+    assert dpviz.propose_schema(most_rows, target="y").target.classes == names[:-1]
+    with pytest.raises(SchemaError, match=f"at most {MAX_CLASSES} classes can be learned"):
+        dpviz.propose_schema(more_rows, target="y")
 
 
 @pytest.mark.parametrize("width", [MIN_WIDTH, 1e-100])
