@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -24,7 +24,7 @@ from dpviz.io.text import ENCODINGS, UTF16
 from dpviz.progress import Progress, Stop, watch
 from dpviz.rows.address import is_address, parse_address
 from dpviz.rows.opening import read_columns
-from dpviz.table.raw import RawTable
+from dpviz.table.raw import RawTable, without_cells
 from dpviz.table.role import DataRole
 from dpviz.table.sums import of_table
 
@@ -187,7 +187,9 @@ class _InEngine:
             if n_bytes > MAX_BYTES:
                 what = f"The table is larger than {MAX_BYTES / 1e6:,.0f} MB, the most for this machine's memory."
                 raise TableError("too-many-bytes", what, remedy="Train where its rows are: dpviz train ADDRESS --schema FILE.")
-        return table_of_arrow(pa.Table.from_batches(batches[1:] or batches), ReadOptions(self.name))  # the first has names alone
+        names = batches[0].schema.names
+        table = table_of_arrow(pa.Table.from_batches(batches[1:] or batches), ReadOptions(self.name))
+        return replace(table, notes=without_cells([name for name in names if name not in table.names]))
 
 
 OnServer = FolderFile | _InEngine

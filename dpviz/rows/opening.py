@@ -196,8 +196,9 @@ def read_rows(address: str, columns: Sequence[str]) -> Iterator[tuple[pa.Array, 
 def read_columns(
     address: str, most_rows: int | None = None, wanted: Sequence[str] | None = None
 ) -> Iterator[tuple[float, pa.RecordBatch]]:
-    """(share of the rows before these, some rows), of the wanted columns (None: all of types that are read); at first no rows.
+    """(share of the rows before these, some rows), of the wanted columns (None: all of types that are read).
 
+    At first no rows, of the wanted columns (None: all), for a table without rows has columns, too.
     The share is known where there is a limit of rows. Raises as `read_rows`, and TableError where there are more rows than that.
     """
     found = parse_address(address)
@@ -205,13 +206,14 @@ def read_columns(
     import pyarrow as pa
 
     with closing(session):
-        columns = checked_columns(session.schema(found.table), wanted, found.order)
+        schema = session.schema(found.table)
+        columns = checked_columns(schema, wanted, found.order)
         n_rows = 0 if most_rows is None else session.count(found.table)
         if most_rows is not None and n_rows > most_rows:
             what = f"The table has more than {most_rows:,} rows, the most for this machine's memory."
             raise TableError("too-many-rows", what, remedy="Train where its rows are: dpviz train ADDRESS --schema FILE.")
         done = 0
-        yield 0.0, pa.RecordBatch.from_pydict({name: pa.nulls(0) for name in columns})  # also a table without rows has columns
+        yield 0.0, pa.RecordBatch.from_pydict({name: pa.nulls(0) for name in wanted or schema.names})
         for batch in session.read(found.table, columns, found.order):
             yield min(done / max(n_rows, 1), 1.0), batch
             done += batch.num_rows

@@ -507,7 +507,7 @@ def test_only_tables_of_allowed_folders_are_offered_and_only_as_private_rows(
 @pytest.mark.slow
 def test_a_table_in_an_engine_is_read_as_its_file_would_be(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with duckdb.connect(str(folder.parent / "base.duckdb")) as base:
-        base.execute(f"CREATE TABLE rows AS SELECT * FROM read_csv('{folder / 'mine.csv'}')")
+        base.execute(f"CREATE TABLE rows AS SELECT *, [1] AS visits FROM read_csv('{folder / 'mine.csv'}')")
         base.execute("CREATE TABLE odd AS SELECT [1] AS t")
     place = f"duckdb:///{folder.parent / 'base.duckdb'}"
     monkeypatch.setenv("DPVIZ_TABLES", f"{place}?table=rows\n\n{place}?table=odd\n{place}?table=none")
@@ -517,6 +517,7 @@ def test_a_table_in_an_engine_is_read_as_its_file_would_be(folder: Path, monkeyp
     table = work_of(at).table
     assert table is not None
     assert table.fingerprint == read_table(CSV).fingerprint
+    assert table.notes == ("Left out columns of lists, records or types of a library: 'visits'.",)
     for name, said in (("odd", "type list are not read"), ("none", "no such table")):
         server(at).set_value(f"{name} ({place})").run()
         assert said in at.error[0].value
