@@ -188,11 +188,16 @@ def test_the_answer_is_kept(register, tmp_path, door, request):
 
 
 def test_a_table_of_few_distinct_cells_is_recognised_by_two_columns(register):
-    frame = pd.DataFrame({"c": FRAME.c, "y": FRAME.y})
-    by = Schema((CategoricalFeature("c", ("u", "v")),), ClassTarget("y", ("a", "b")), n_public=N)
+    """Two of three are enough, one is not."""
+    frame = pd.DataFrame({"c": FRAME.c, "d": ["l", "r"] * (N // 2), "y": FRAME.y})
+    features = CategoricalFeature("c", ("u", "v")), CategoricalFeature("d", ("l", "r"))
+    by = Schema(features, ClassTarget("y", ("a", "b")), n_public=N)
     release(register, "one", frame, by)
-    with pytest.raises(UnansweredRows, match="look like rows of 'one'"):
-        release(register, "two", frame.sample(frac=1, random_state=0), by)
+    other = frame.sample(frac=1, random_state=0).assign(d=["l"] * (N - 7) + ["r"] * 7)
+    for rows in (frame.sample(frac=1, random_state=0), other):
+        with pytest.raises(UnansweredRows, match="look like rows of 'one'"):
+            release(register, "two", rows, by)
+    release(register, "two", other.assign(c=["u"] * (N - 9) + ["v"] * 9), by)
 
 
 def test_an_assignment_without_sums_is_known_by_its_names_or_asked_about(register):
