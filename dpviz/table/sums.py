@@ -55,11 +55,6 @@ class ColumnSum:
         """Whether it has one distinct cell, or none."""
         return self.occupied.bit_count() <= 1
 
-    def __add__(self, other: ColumnSum) -> ColumnSum:
-        """The sum of both columns' cells."""
-        first, second = (self.first + other.first) % _MODULUS, (self.second + other.second) % _MODULUS
-        return ColumnSum(self.name, first, second, self.occupied | other.occupied)
-
 
 class TableSums:
     """The row count and the sums of a table's columns.
@@ -86,11 +81,6 @@ class TableSums:
         mine, theirs = ({one.text: one.is_wide for one in sums.columns if not one.is_constant} for sums in (self, other))
         common = mine.keys() & theirs.keys()
         return self.is_known and self.n_rows == other.n_rows and looks_same([mine[text] for text in common], len(mine))
-
-    def __add__(self, other: TableSums) -> TableSums:
-        """Of both tables' rows, which have the same columns."""
-        columns = [one + more for one, more in zip(self.columns, other.columns, strict=True)]
-        return TableSums(self.n_rows + other.n_rows, columns, is_known=self.is_known and other.is_known)
 
 
 def looks_same(equal: Sequence[bool], n_columns: int) -> bool:
