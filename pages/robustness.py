@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import replace
 from functools import partial
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -193,7 +194,11 @@ if found:
     chart = charts.guarantee_chart(found, up_to=up_to, threshold=wanted, attacks=attacks)
     show_chart(chart, "robust-curves")
     st.caption(prose("robustness", "counted"))
-    st.caption(prose("robustness", "marks"))
+    marks: list[str] = list(dict.fromkeys(item.kind for item in found))
+    marks += ["published"] if any(item.kind == "proved" and not isnan(item.table.published(0)) for item in found) else []
+    marks += ["ring"] if any(item.table.protected_rows(wanted) is not None for item in found) else []
+    marks += ["area"] if attacks is None else ["measured", "area"]
+    st.caption(" ".join(prose("robustness", mark) for mark in marks))
     icons = {"proved": ":material/verified_user:", "votes": ":material/how_to_vote:"}
     lines = []
     for item in found:
