@@ -215,5 +215,6 @@ def refuse_other_endings(file_name: str, archive: bytes = b"") -> None:
 
 
 def _other_kind(kind: str) -> TableError:
-    remedy = "Read it with dpviz.read_table." if kind.startswith(("an Excel", "a Parquet")) else "Then give that file."
-    return TableError("not-csv", f"This is {kind}, not CSV: save it as CSV or Parquet.", remedy=remedy)
+    is_read = kind.startswith(("an Excel", "a Parquet"))
+    remedy = "Read it with dpviz.read_table." if is_read else "Save its table as CSV or Parquet."
+    return TableError("not-csv", f"This is {kind}, not CSV.", remedy=remedy)
