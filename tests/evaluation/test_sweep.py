@@ -215,6 +215,8 @@ def test_errors_arrive_whole_whoever_finds_them(data, workers):
     with pytest.raises(ParameterError) as refused:  # too few rows for five folds, which only a worker finds out
         dpviz.sweep(["pf-tree"], rows(3), epsilon=[1.0], folds=5, repeats=1, workers=workers)
     assert (refused.value.parameter, "at least 2" in refused.value.allowed) == ("count", True)
+    with pytest.raises(DpvizError, match="too few rows to hold some out"):  # a fifth of two rows is none
+        dpviz.sweep(["pf-tree"], rows(2), epsilon=[1.0], folds=1, repeats=1, workers=workers)
     bare = EncodedDataset(replace(SCHEMA, n_public=None), data.columns, data.target)
     with pytest.raises(SchemaError, match="needs a public row count"):
         dpviz.sweep(["pf-tree"], bare, epsilon=[1.0], workers=workers)
