@@ -252,7 +252,7 @@ def test_a_masked_date_is_a_missing_one():
     model = PrivateTreeClassifier(schema=schema, missing="middle", random_state=0)
     for unit in ("ns", "D"):
         days = np.where(is_early, "2024-03-01", "2024-09-01").astype(f"datetime64[{unit}]")
-        gaps = np.where(is_masked, np.datetime64("NaT"), days)
+        gaps = np.where(is_masked, np.datetime64("NaT", unit), days)
         for given, same in ((np.ma.array(days), days), (np.ma.array(days, mask=is_masked), gaps)):
             with pytest.warns(ReadingWarning, match="in the order of the schema"):
                 found = model.fit(given.reshape(-1, 1), is_early).result_.to_json()
