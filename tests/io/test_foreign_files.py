@@ -198,7 +198,7 @@ def test_json_is_refused_by_name_and_brackets_in_a_header_are_none(tmp_path):
             path = tmp_path / name
             path.write_bytes(gzip.compress(text.encode()) if name.endswith("gz") else text.encode())
             for read in (dpviz.read_table, lambda path: dpviz.encode(path, schema_of())):
-                with pytest.raises(TableError, match="This is JSON, not CSV.*Save its table as CSV or Parquet"):
+                with pytest.raises(TableError, match=r"This is JSON, not CSV\..*Save its table as CSV or Parquet"):
                     read(path)
     with pytest.raises(TableError, match="This is JSON"):
         dpviz.read_table(tmp_path / "rows.jsonl", names=["a", "b"])
