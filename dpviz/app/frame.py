@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpviz.app.serving import CHECKED
 from dpviz.app.widgets import on_demand
-from dpviz.charts.theme import LIGHT
+from dpviz.charts.theme import LIGHT, PALE
 from dpviz.errors import DpvizError
 from dpviz.installation import bundled, lessons_only
 
@@ -36,7 +36,7 @@ NEXT = {
 #: The second tab of the Compare page, as it is called on screen and in the address.
 PLAN_TAB = "What ε do I need?"
 _STYLE = Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
-_STYLE = _STYLE.replace("ACCENT", LIGHT.accent).replace("MUTED", LIGHT.muted)
+_STYLE = _STYLE.replace("ACCENT", LIGHT.accent).replace("MUTED", LIGHT.muted).replace("PALE", PALE)
 #: A view without content, whose style holds for the whole page. `st.html` would do, but the browser loads what draws that in a
 #: file of its own, and until it has come the page stands lower.
 _DRESS = st.components.v2.component("dpviz_frame", css=_STYLE, isolate_styles=False)

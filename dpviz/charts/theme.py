@@ -33,6 +33,8 @@ class Theme:
         return self.classes[index % len(self.classes)]
 
 
+#: What Streamlit gives axes and notes of charts on a light ground, as the browser writes it.
+PALE = "rgb(128, 132, 149)"
 LIGHT = Theme(
     ground="#ffffff",
     raised="#f1f4f4",
