@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpviz.app.prose import sections
 from dpviz.app.state import DataInUse
+from dpviz.charts.robustness import Kind
 from dpviz.errors import DpvizError
 from dpviz.evaluation.attacks import ATTACKS
 from dpviz.learners import DEFAULT, get_learner
@@ -34,6 +36,15 @@ def page(role: DataRole = DataRole.SIMULATED, *names: str, **url: str | list[str
 def finished(test: AppTest, slot: str = CURVES) -> AppTest:
     assert job_of(test, slot) is not None
     return after_work(test, slot)
+
+
+@pytest.mark.slow
+def test_every_kind_of_curve_is_explained_below_the_picture_where_it_is_drawn() -> None:
+    assert sections("robustness").keys() >= set(get_args(Kind))
+    drawn = [item.value for item in finished(page()).caption if item.value.startswith("Heavy line")]
+    assert len(drawn) == 1
+    assert "Grey area" in drawn[0]
+    assert not any(mark in drawn[0] for mark in ("Steps", "Grey dots", "Open grey circle", "Dots with limits"))
 
 
 @pytest.mark.slow
