@@ -47,7 +47,7 @@ def gate():
         one.go.set()
 
 
-def opened(value: Any) -> Gate:
+def open_gate(value: Any) -> Gate:
     found = Gate(value)
     found.go.set()
     return found
@@ -137,12 +137,12 @@ class TestParts:
             job_of("slot").stop()
             return "half"
 
-        never = opened("never")
-        task = in_parts("slot", {"a": opened("whole"), "b": half, "c": never})
+        never = open_gate("never")
+        task = in_parts("slot", {"a": open_gate("whole"), "b": half, "c": never})
         status = done(task)
         assert (status.was_stopped, status.values, status.n_missing, never.runs) == (True, ("whole", "half"), 2, 0)
         assert autostart(task).job is None, "not begun again unasked"
-        again = done(in_parts("slot", {"a": opened("new"), "b": opened("made"), "c": never}))
+        again = done(in_parts("slot", {"a": open_gate("new"), "b": open_gate("made"), "c": never}))
         assert again.values == ("whole", "made", "never")
 
     def test_a_problem_spares_the_other_parts_and_is_tried_again(self):
@@ -150,13 +150,13 @@ class TestParts:
             raise problem
 
         problem = DpvizError("Not this one.")
-        status = done(in_parts("slot", {"a": failing, "b": opened("made")}))
+        status = done(in_parts("slot", {"a": failing, "b": open_gate("made")}))
         assert (status.problems, status.values) == ((problem,), ("made",))
-        assert done(in_parts("slot", {"a": opened("now"), "b": failing})).values == ("now", "made")
+        assert done(in_parts("slot", {"a": open_gate("now"), "b": failing})).values == ("now", "made")
 
     def test_again_makes_what_is_there_anew_puts_it_last_and_the_oldest_of_others_make_room(self):
-        done(in_parts("slot", {key: opened(key) for key in range(10)}))
-        done(in_parts("slot", {0: opened("new"), 1: opened(1)}, keep=3), again=True)
+        done(in_parts("slot", {key: open_gate(key) for key in range(10)}))
+        done(in_parts("slot", {0: open_gate("new"), 1: open_gate(1)}, keep=3), again=True)
         assert [(key, result.value) for key, result in kept("slot").items()] == [(7, 7), (8, 8), (9, 9), (0, "new"), (1, 1)]
 
     def test_progress_of_parts_rises_to_one_and_steps_are_shown_until_the_last(self):
@@ -183,15 +183,15 @@ class TestParts:
 @pytest.mark.usefixtures("session")
 class TestShown:
     def test_an_answer_stays_is_not_computed_again_and_is_shown_for_no_other_rows(self):
-        work = opened(1)
+        work = open_gate(1)
         task = in_one("slot", "a", work, fallback_key="these rows")
         assert done(task).result == 1
         assert autostart(task).is_current
         assert work.runs == 1
-        assert state(in_one("slot", "b", opened(2), fallback_key="other rows")).shown == ()
+        assert state(in_one("slot", "b", open_gate(2), fallback_key="other rows")).shown == ()
 
     def test_the_last_answer_is_shown_and_marked_until_there_is_a_new_one(self, gate):
-        first, work = in_one("slot", "a", opened(1), asked="first"), gate(2)
+        first, work = in_one("slot", "a", open_gate(1), asked="first"), gate(2)
         done(first)
         second = in_one("slot", "b", work, asked="second")
         start(second)
@@ -210,13 +210,13 @@ class TestShown:
         before = job_of("slot")
         start(task)
         assert job_of("slot") is before
-        state(in_one("slot", "b", opened(3)))
+        state(in_one("slot", "b", open_gate(3)))
         assert before.is_stopped
         assert not job_of("other").is_stopped
 
     def test_cancelled_work_is_not_begun_again_unasked_and_goes_on_when_asked(self, gate):
         work = gate("late")
-        task = in_parts("slot", {"a": opened("early"), "b": work})
+        task = in_parts("slot", {"a": open_gate("early"), "b": work})
         assert autostart(task, SOON).values == ("early",), "the first answer is awaited, not the others"
         assert work.began.wait(SOON)
         state(task).job.stop()
@@ -244,8 +244,8 @@ class TestShown:
         assert (status.values, status.job) == ((1,), None)
 
     def test_half_of_an_answer_waits_behind_the_last_whole_one_until_its_work_is_begun(self, gate):
-        done(in_parts("slot", {"a": opened(1), "b": opened(2)}))
-        more = in_parts("slot", {"b": opened(2), "c": gate(3)})
+        done(in_parts("slot", {"a": open_gate(1), "b": open_gate(2)}))
+        more = in_parts("slot", {"b": open_gate(2), "c": gate(3)})
         status = state(more)
         assert (status.shown, status.is_current, status.values, status.n_missing) == ((1, 2), False, (2,), 1)
         start(more)

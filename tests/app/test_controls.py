@@ -24,7 +24,7 @@ def settings():
     st.session_state["asked"] = ask_settings()
 
 
-def opened(**url: str) -> AppTest:
+def open_settings(**url: str) -> AppTest:
     test = AppTest.from_function(settings, default_timeout=SOON)
     for name, value in url.items():
         test.query_params[name] = value
@@ -69,7 +69,7 @@ def test_what_is_chosen_on_a_slider_is_kept_and_nothing_else_is(monkeypatch):
 
 
 def test_the_slider_stands_at_the_nearest_step_and_the_exact_value_is_kept():
-    test = opened()
+    test = open_settings()
     runs = test.session_state["runs"]
     with_epsilon(test, 0.37)
     assert slider(test) == (0.4, 0.37)
@@ -83,18 +83,18 @@ def test_the_slider_stands_at_the_nearest_step_and_the_exact_value_is_kept():
 @pytest.mark.slow
 def test_a_link_sets_everything_it_holds_and_nonsense_in_it_is_ignored():
     given = {"privatree.bins": "7", "privatree.grow_complete": "true"}
-    test = opened(learner=get_learner("privatree").title, epsilon="0.05", depth="3", draw="9", **given)
+    test = open_settings(learner=get_learner("privatree").title, epsilon="0.05", depth="3", draw="9", **given)
     assert (request(test).learner, request(test).seed, test.session_state["asked"].draw) == ("privatree", 9, 9)
     assert request(test).arguments == {"epsilon": 0.05, "max_depth": 3, "depth": 3, "bins": 7, "grow_complete": True}
     assert slider(test) == (0.05, 0.05)
-    asked = opened().session_state["asked"]
+    asked = open_settings().session_state["asked"]
     for bad in ({"epsilon": "-3"}, {"epsilon": "x"}, {"depth": "99"}, {"learner": "none"}, {"draw": "0"}):
-        assert opened(**bad).session_state["asked"] == asked, bad
+        assert open_settings(**bad).session_state["asked"] == asked, bad
 
 
 @pytest.mark.parametrize("name", OF_EACH_KIND)
 def test_every_parameter_of_a_learner_has_a_widget_that_says_the_default(name):
-    test = opened(learner=get_learner(name).title)
+    test = open_settings(learner=get_learner(name).title)
     assert (request(test).learner, request(test).given) == (name, {})
     labels = Counter(widget.label for kind in (test.toggle, test.number_input, test.selectbox) for widget in kind)
     for about in controls_of(get_learner(name).Params).values():
@@ -102,9 +102,9 @@ def test_every_parameter_of_a_learner_has_a_widget_that_says_the_default(name):
 
 
 def test_depth_is_a_number_or_automatic_with_a_cap():
-    assert request(opened()).settings.depth == 4  # the first sample shows what epsilon alone changes
-    test = opened(depth="auto")
+    assert request(open_settings()).settings.depth == 4  # the first sample shows what epsilon alone changes
+    test = open_settings(depth="auto")
     assert (request(test).settings.depth, request(test).settings.max_depth) == ("auto", 4)
     test.selectbox(key="depth").set_value("7")
     assert request(ran(test)).settings.depth == 7
-    assert request(opened(depth="12")).settings.depth == 12
+    assert request(open_settings(depth="12")).settings.depth == 12

@@ -18,7 +18,7 @@ from dpviz.evaluation import plan as planner
 from dpviz.learners import get_learner
 from dpviz.release.register import Register
 from dpviz.table.role import DataRole
-from tests.support.pages import SHARES, click, in_use, job_of, opened, released, texts, tree_on_screen
+from tests.support.pages import SHARES, click, in_use, job_of, open_page, release_tree, texts, tree_on_screen
 from tests.support.paths import SOON
 
 pytestmark = pytest.mark.slow
@@ -61,14 +61,14 @@ LONG_WORK: dict[str, tuple[dict[str, str], str, str]] = {
 def busy(page: str) -> Any:
     """The job of a session with long work under way, or in line, on this page."""
     link, button, slot = LONG_WORK[page]
-    test = opened("compare" if page == "plan" else page, open_boxes=[SHARES] if page == "tree" else [], **link)
+    test = open_page("compare" if page == "plan" else page, open_boxes=[SHARES] if page == "tree" else [], **link)
     return job_of(click(test, button) if button else test, slot)
 
 
 def test_a_tree_and_other_epsilons_overtake_long_work_of_many_sessions_on_every_page(held: Held) -> None:
     jobs = [busy(page) for page in [*LONG_WORK] * 2]
     assert held.began.wait(SOON)
-    second = opened("tree", depth="2")
+    second = open_page("tree", depth="2")
     assert tree_on_screen(second).asked.request.settings.depth == 2
     assert "Would be guaranteed if released" in texts(second)
     assert not job_of(second, training.TREE).is_stopped
@@ -85,5 +85,5 @@ def test_a_release_overtakes_it_too(held: Held, monkeypatch: pytest.MonkeyPatch,
     register.assign(in_use(DataRole.PRIVATE).data.fingerprint, "clinic")
     busy("compare")
     assert held.began.wait(SOON)
-    assert "Released: number 1" in texts(released(opened("publish", DataRole.PRIVATE, epsilon="0.5")))
+    assert "Released: number 1" in texts(release_tree(open_page("publish", DataRole.PRIVATE, epsilon="0.5")))
     assert not held.go.is_set()

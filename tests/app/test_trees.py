@@ -12,7 +12,7 @@ from dpviz.learners import FitRequest
 from dpviz.privacy.random_assignment import PoissonSample
 from dpviz.results.verdict import ROW, Unit
 from dpviz.table.role import DataRole
-from tests.support.pages import click, in_use, job_of, opened, said_in_boxes, texts, tree_on_screen
+from tests.support.pages import alerts, click, in_use, job_of, open_page, texts, tree_on_screen
 from tests.support.paths import SOON
 
 REQUEST = FitRequest.of("pf-tree", max_depth=2, depth=2, seed=1)
@@ -52,7 +52,7 @@ def depth_on_screen(test):
 
 @pytest.mark.slow
 def test_the_last_tree_stays_while_the_new_one_grows_in_a_job_of_its_session_and_when_that_is_cancelled(slow):
-    test, other = opened("tree", depth="1"), opened("tree", depth="1")
+    test, other = open_page("tree", depth="1"), open_page("tree", depth="1")
     began, go = slow()
     test.selectbox(key="depth").set_value("2").run()
     assert began.wait(SOON)
@@ -65,7 +65,7 @@ def test_the_last_tree_stays_while_the_new_one_grows_in_a_job_of_its_session_and
     assert mine[1] == others[1]
     click(test, "Cancel")
     assert not job_of(other, training.TREE).is_stopped
-    assert any("Stopped before there was an answer" in text for _, text in said_in_boxes(test))
+    assert any("Stopped before there was an answer" in text for _, text in alerts(test))
     assert depth_on_screen(test) == 1
     assert not test.get("progress")
     go.set()

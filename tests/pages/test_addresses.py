@@ -13,7 +13,7 @@ from dpviz.app.learn.lessons import LESSONS
 from dpviz.errors import Cancelled
 from dpviz.evaluation import poisoning, sweep
 from dpviz.learners import get_learner
-from tests.support.pages import PAGES, opened, texts
+from tests.support.pages import PAGES, open_page, texts
 
 OPENED = [(path.stem, {}) for path in sorted(PAGES.glob("*.py")) if path.stem != "learn"]
 OPENED += [("tree", {"learner": get_learner(name).title}) for name in ("privatree", "pf-forest", "logistic")]
@@ -61,7 +61,7 @@ def names_of(page: str, url: dict[str, str], monkeypatch: pytest.MonkeyPatch) ->
 
     with monkeypatch.context() as patch:
         patch.setattr(QueryParams, "bind_widget", noted)
-        assert texts(opened(page, **url))
+        assert texts(open_page(page, **url))
     texts_of = {lesson.name: lesson.text for lesson in LESSONS}
     of_lesson = texts_of.get(url.get("lesson", ""))
     return names | {f"{of_lesson}.{name}" for name in ("epsilon", "seed", "steps", "features") if of_lesson}
@@ -79,4 +79,4 @@ def test_a_page_opens_whatever_its_settings_are_in_the_address(page, url, every,
     names = sorted(bound | set(READ))
     for shift in range(0, len(ODD), every):
         asked = {name: VALUES[(place + shift) % len(VALUES)] for place, name in enumerate(names)} | url
-        assert texts(opened(page, **asked)), asked
+        assert texts(open_page(page, **asked)), asked

@@ -25,7 +25,7 @@ from dpviz.release.register import Register
 from dpviz.results.wording import number_text, rounded_up
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
-from tests.support.pages import after_work, bundled, in_use, opened, shown, tree_on_screen, values_in
+from tests.support.pages import after_work, bundled_clinic, in_use, open_page, page_text, tree_on_screen, values_in
 
 
 def code_of(test: AppTest) -> str:
@@ -48,35 +48,35 @@ def tables(test: AppTest) -> str:
 
 @pytest.mark.slow
 def test_a_model_from_a_file(tmp_path, monkeypatch):
-    result = dpviz.fit("pf-tree", bundled().data, epsilon=0.4, max_depth=2, seed=1)
+    result = dpviz.fit("pf-tree", bundled_clinic().data, epsilon=0.4, max_depth=2, seed=1)
     monkeypatch.chdir(tmp_path)
     result.save("ward's tree.json")
-    test = opened("publish", **{"publish-view": "Check a file"})
+    test = open_page("publish", **{"publish-view": "Check a file"})
     content = Path("ward's tree.json").read_bytes()
     test.file_uploader[0].set_value(("ward's tree.json", content, "application/json")).run()
     said = ran(code_of(test))["said"]
     assert "PrivacyLoss(epsilon=0.4" in said
     right = 100 * float(said.split()[-1])
-    assert f"{rounded_up(right)} times in 100" in shown(test)
+    assert f"{rounded_up(right)} times in 100" in page_text(test)
 
 
 @pytest.mark.slow
 def test_compare():
     asked = {"draws": "3", "splits": "1", "steps": "1", "epsilons": ["0.1", "1"]}
     titles = ["PF-tree", "PF-tree (lookahead=1)", get_learner("cart").title]
-    test = after_work(opened("compare", rows=bundled(), learners=titles, **asked), "compare")  # type: ignore[arg-type]
+    test = after_work(open_page("compare", rows=bundled_clinic(), learners=titles, **asked), "compare")  # type: ignore[arg-type]
     made, on_page = ran(code_of(test)), as_frame(values_in(test, "compare"))
     assert made["frame"].equals(on_page[made["frame"].columns])
     (metric,) = re.findall(r'\)\["(\w+)"\]\.median', code_of(test))
     median = made["frame"].groupby(["learner", "epsilon"])[metric].median()["pf-tree", 1.0]
-    assert measure_text(median, metric).rstrip("%") in tables(test) + shown(test)
+    assert measure_text(median, metric).rstrip("%") in tables(test) + page_text(test)
 
 
 @pytest.mark.slow
 def test_robustness():
     asked = {"draws": "100", "epsilons": ["0.1"], "learners": [get_learner("pf-tree").title]}
     url = {f"robust-{key}": value for key, value in asked.items()}
-    test = after_work(opened("robustness", rows=bundled(), **url), "robustness")  # type: ignore[arg-type]
+    test = after_work(open_page("robustness", rows=bundled_clinic(), **url), "robustness")  # type: ignore[arg-type]
     curve = ran(code_of(test))["curve"]
     assert f"{curve.tight_low[1]:.1%}" in tables(test)
 
@@ -94,7 +94,7 @@ def test_plan(monkeypatch, world):
     monkeypatch.setattr(planning, "EPSILONS", (0.1, 1.0))
     monkeypatch.setattr(planning, "GRIDS", {"epsilon": (0.1, 1.0)})
     url = {"world": world, "wish-accuracy": "60", "sure": "50"}
-    test = opened("compare", tab=PLAN_TAB, rows=bundled(), **url)
+    test = open_page("compare", tab=PLAN_TAB, rows=bundled_clinic(), **url)
     for start in ("Find the answer", "Compute the three curves"):
         (button,) = [button for button in test.button if button.label.startswith(start)]
         test = after_work(button.click().run(), plan_tab.CURVES, plan_tab.ANSWER)
@@ -105,25 +105,25 @@ def test_plan(monkeypatch, world):
 
 @pytest.mark.slow
 def test_audit():
-    test = opened("audit", **{"audit-learner": get_learner("majority").title})
+    test = open_page("audit", **{"audit-learner": get_learner("majority").title})
     found = ran(code_of(test))["result"]
     assert (found.learner, found.epsilon) == ("majority", 1.0)
-    assert number_text(found.log_ratio) in shown(test)
+    assert number_text(found.log_ratio) in page_text(test)
 
 
 @pytest.mark.slow
 def test_publish_and_register():
-    data, book = bundled().data, Register()
+    data, book = bundled_clinic().data, Register()
     book.declare("ward", epsilon_cap=0.9, unit="one stay", rows_per_unit=1, role=DataRole.SIMULATED)
     book.assign(data.identity, "ward")
-    test = opened("publish", rows=bundled(), epsilon="0.7")
+    test = open_page("publish", rows=bundled_clinic(), epsilon="0.7")
     made = ran(code_of(test))
     assert made["register"].balance("ward").left.epsilon == 0.9
     assert "register.release('ward', request, data)" in code_of(test)
     assert rounded_up(100 * made["request"].risk(made["schema"]).guesses()) in tables(test)
-    register = opened("publish", **{"publish-view": "Register"})
+    register = open_page("publish", **{"publish-view": "Register"})
     assert "ward PrivacyLoss(epsilon=0.0, delta=0.0) PrivacyLoss(epsilon=0.9" in ran(code_of(register))["said"]
-    assert "all of ε = 0.9" in shown(register)
+    assert "all of ε = 0.9" in page_text(register)
 
 
 OF_ROWS = [(page, {}) for page in ("data", "tree", "compare", "robustness", "publish")]
@@ -132,7 +132,7 @@ OF_ROWS = [(page, {}) for page in ("data", "tree", "compare", "robustness", "pub
 @pytest.mark.parametrize(("page", "url"), [*OF_ROWS, ("compare", {"tab": PLAN_TAB})])
 @pytest.mark.slow
 def test_no_lines_look_at_private_rows(page, url):
-    code = code_of(opened(page, DataRole.PRIVATE, **url))
+    code = code_of(open_page(page, DataRole.PRIVATE, **url))
     assert "load_schema(" in code
     called = {
         node.func.attr
@@ -145,9 +145,9 @@ def test_no_lines_look_at_private_rows(page, url):
 
 @pytest.mark.slow
 def test_data_and_tree():
-    made = ran(code_of(opened("data", rows=bundled())))
-    assert made["data"].fingerprint == bundled().data.fingerprint
-    test = opened("tree", rows=bundled(), epsilon="0.7", draw="4", depth="3")
+    made = ran(code_of(open_page("data", rows=bundled_clinic())))
+    assert made["data"].fingerprint == bundled_clinic().data.fingerprint
+    test = open_page("tree", rows=bundled_clinic(), epsilon="0.7", draw="4", depth="3")
     made, on_page = ran(code_of(test)), tree_on_screen(test)
     measured = on_page.held_out.measures["accuracy"]
     assert made["result"].score(made["test"]) == measured
@@ -163,7 +163,7 @@ def test_tree_of_a_number_with_a_parameter():
     table, schema = dpviz.load_sample("rents")
     rents = DataInUse(DataRole.SIMULATED, "Rents", "rents", table, schema, encode(table, schema))
     url = {"learner-of-numbers": get_learner("s-gbdt").title, "s-gbdt.rounds": "7"}
-    test = opened("tree", rows=rents, **url)
+    test = open_page("tree", rows=rents, **url)
     made = ran(code_of(test))
     assert "rounds=7" in code_of(test)
     assert made["result"].score(made["test"]) == tree_on_screen(test).held_out.measures["r2"]
@@ -171,19 +171,19 @@ def test_tree_of_a_number_with_a_parameter():
 
 @pytest.mark.slow
 def test_learn_and_epsilon():
-    learn, epsilon = opened("learn"), opened("learn", lesson="What others use")
+    learn, epsilon = open_page("learn"), open_page("learn", lesson="What others use")
     right = float(ran(code_of(learn))["said"].split()[-1])
     (picture,) = learn.get("plotly_chart")
     assert f"at most {rounded_up(100 * right)} of 100 guesses" in picture.proto.alt
-    assert rounded_up(100 * float(ran(code_of(epsilon))["said"])) in shown(epsilon)
+    assert rounded_up(100 * float(ran(code_of(epsilon))["said"])) in page_text(epsilon)
 
 
 def test_lines_for_a_file_run_and_names_from_strangers_end_no_text(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    bundled().schema.save("my-clinic.schema.json")
-    columns = bundled().table.columns
+    bundled_clinic().schema.save("my-clinic.schema.json")
+    columns = bundled_clinic().table.columns
     lines = [",".join(column.distinct_texts[column.codes[row]] for column in columns) for row in range(60)]
-    Path("My clinic.csv").write_text("\n".join((",".join(bundled().table.names), *lines, "")), encoding="utf-8")
+    Path("My clinic.csv").write_text("\n".join((",".join(bundled_clinic().table.names), *lines, "")), encoding="utf-8")
     assert ran(as_python.data(RowsRead(None, "My clinic.csv")))["table"].n_rows == 60
     name = "a'); import os\nos.remove('x') #\u202e.csv"
     code = as_python.tree(RowsRead(None, name, person='"\\', rows_per_person=3), FitRequest.of("pf-tree", epsilon=1.0), 1)

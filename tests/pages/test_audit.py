@@ -19,7 +19,7 @@ from dpviz.evaluation.audit.verdicts import StoredRun, run_to_json, stored_run
 from dpviz.learners import get_learner, learner_names
 from dpviz.learners.papers import differences, statement_rows
 from tests.support.audits import BOUND, BUG, HOLDS, IMPOSSIBLE, NONE, NOTHING, UNPROVEN, VIOLATED, facts, run_of
-from tests.support.pages import after_work, buttons, click, said_in_boxes, shown, texts
+from tests.support.pages import after_work, alerts, buttons, click, page_text, texts
 from tests.support.paths import ROOT, SOON
 
 RUN = run_of(HOLDS, IMPOSSIBLE, VIOLATED, NONE)
@@ -53,7 +53,7 @@ def chosen(result: AuditResult) -> dict[str, str]:
 def box(test: AppTest) -> tuple[str, str]:
     """Kind and text of the one box about a verdict."""
     assert not test.exception, [found.message for found in test.exception]
-    ((kind, text),) = said_in_boxes(test)
+    ((kind, text),) = alerts(test)
     return kind, text.replace("\\", "")
 
 
@@ -87,7 +87,7 @@ def test_every_fact_has_its_words_and_what_was_searched(page, result: AuditResul
 def test_a_refusal_says_why_and_an_attack_says_what_it_showed(page: Callable[..., AppTest]) -> None:
     for bound in (BOUND, replace(BOUND, delta=1e-6)):
         entry = facts(HOLDS, bound, searched=None, places=(), not_searched="Too many trees.")
-        said = shown(page(StoredRun((entry,)), learner="PF-tree"))
+        said = page_text(page(StoredRun((entry,)), learner="PF-tree"))
         for words in ("Too many trees.", "Attacked: 1 is claimed and 0.9 could be shown", "2 of 3 guesses right, 20 draws"):
             assert words in said
         assert bound is BOUND or "ε ≥ 0.4, δ = 0.000001" in said
@@ -172,8 +172,8 @@ def test_without_a_stored_run_the_problem_is_said_and_a_search_works(
     page: Callable[..., AppTest], held: dict[str, Any], file: str | None, what: str
 ) -> None:
     test = page(file)
-    assert what in shown(test)
-    assert "Nothing is stored yet." in shown(test)
+    assert what in page_text(test)
+    assert "Nothing is stored yet." in page_text(test)
     held["go"].set()
     assert "Searched now" in texts(finish(search(test)))
 
@@ -199,7 +199,7 @@ def test_a_search_replaces_the_stored_line_of_its_settings_and_nothing_that_is_p
     test = page(**chosen(VIOLATED), universe="2", epsilon="0.1")
     held["found"] = UnsupportedError("It cannot be listed.", remedy="Search elsewhere.")
     finish(search(test))
-    assert "It cannot be listed." in shown(test)
+    assert "It cannot be listed." in page_text(test)
     asked = held["asked"]
     assert (asked["learner"], asked["epsilon"], asked["universes"]) == (VIOLATED.learner, 0.1, (audit_results.PLACES[1],))
     assert asked["grow_complete"] is True

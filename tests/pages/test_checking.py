@@ -12,7 +12,7 @@ from dpviz.io.tables.read import read_table
 from dpviz.release.register import Register
 from dpviz.table.column_draft import Use
 from dpviz.table.role import DataRole
-from tests.support.pages import button, click, data_page, declare, draft_of, edit, records, shown, upload, work_of
+from tests.support.pages import button, click, data_page, declare, draft_of, edit, page_text, records, upload, work_of
 
 #: 1,234 rows fit; 77 have a town nobody declared, 55 no age, 33 an age that is clipped.
 ROWS = b"age,town,y\n" + b"40,north,n\n31,south,p\n" * 617 + b"40,west,n\n" * 77 + b",north,n\n" * 55 + b"500,north,p\n" * 33
@@ -43,17 +43,17 @@ def looked(role: str = "private") -> AppTest:
 
 def numbers_on(at: AppTest) -> set[str]:
     tables = "".join([*(frame.value.to_csv() for frame in at.dataframe), *(part.proto.body for part in at.get("html"))])
-    return set(re.findall(r"\d+", (shown(at) + tables).replace(",", "")))
+    return set(re.findall(r"\d+", (page_text(at) + tables).replace(",", "")))
 
 
 def test_of_private_rows_no_count_is_shown_before_the_owner_consents_and_then_of_every_column(register: Register) -> None:
     at = declared()
     assert not numbers_on(at) & COUNTS
     assert register.uncovered_uses() == ()
-    assert "To keep rows with a text such as" not in shown(at)
+    assert "To keep rows with a text such as" not in page_text(at)
     at = looked()
     assert numbers_on(at) >= {"1267", "1399", "1234"}
-    assert "To keep rows with a text such as" in shown(at), "how a town nobody declared, or a number like <5, may stay"
+    assert "To keep rows with a text such as" in page_text(at), "how a town nobody declared, or a number like <5, may stay"
     assert [tuple(line.values())[:3] for line in records(at, "How many cells of each column")] == [
         ("town", "5.5% (77)", "match no category"),
         ("age", "3.9% (55)", "are missing"),
@@ -69,8 +69,8 @@ def test_a_change_after_the_look_is_marked_unless_it_has_a_public_source_and_can
     at = with_more_towns(looked())
     assert draft_of(at).column("town").read_now == {"categories"}
     assert not [found for found in at.button if found.label.startswith("I know")]
-    assert "1 value changed after the look" in shown(at)
-    assert "The schema has changed since this look" in shown(at)
+    assert "1 value changed after the look" in page_text(at)
+    assert "The schema has changed since this look" in page_text(at)
     if source:
         next(box for box in at.text_input if box.label.startswith("Public source")).set_value(source).run()
         assert set(at.data_editor[0].value["source"]) == {"declared"}
@@ -108,5 +108,5 @@ def test_a_schema_that_contradicts_itself_is_an_error_and_no_look() -> None:
     at = edit(declared(), age={"low": "100", "high": "0"})
     next(box for box in at.checkbox if box.label.startswith("I may see")).check().run()
     click(at, CHECK)
-    assert "Nothing was looked at." in shown(at)
+    assert "Nothing was looked at." in page_text(at)
     assert draft_of(at).before is None

@@ -16,15 +16,15 @@ from dpviz.learners.recommend import which_learner
 from dpviz.table.role import DataRole
 from tests.support.pages import (
     after_work,
-    bundled,
+    alerts,
+    bundled_clinic,
     button,
     buttons,
     click,
     in_use,
     job_of,
-    opened,
-    said_in_boxes,
-    shown,
+    open_page,
+    page_text,
     texts,
     values_in,
 )
@@ -38,7 +38,7 @@ LARGE = {"draws": "20", "splits": "5", "steps": "1, 3", "epsilons": ["0.1", "1"]
 
 def test_fits_of_private_rows_are_others_than_of_the_same_rows_in_public_and_a_first_look_has_the_last_place():
     grid = SweepGrid(("pf-tree",), tuple(0.1 * step for step in range(1, 41)), repeats=20)
-    asked, rows = CompareRequest("epsilon", "accuracy", grid, 100, "asked"), bundled()
+    asked, rows = CompareRequest("epsilon", "accuracy", grid, 100, "asked"), bundled_clinic()
     whole, private = (fits_of(asked, loaded) for loaded in (rows, replace(rows, role=DataRole.PRIVATE)))
     assert (whole.shared, private.shared) == (True, False)
     assert not set(whole.keys) & set(private.keys)
@@ -49,7 +49,7 @@ def test_fits_of_private_rows_are_others_than_of_the_same_rows_in_public_and_a_f
 
 
 def test_no_two_questions_share_a_fit_but_for_more_draws_of_the_same():
-    grid, rows = SweepGrid(("pf-tree",), (1.0,), (4,), (100,)), bundled()
+    grid, rows = SweepGrid(("pf-tree",), (1.0,), (4,), (100,)), bundled_clinic()
 
     def keys(changed):
         return set(fits_of(CompareRequest("epsilon", "accuracy", changed, 100, "asked"), rows).keys)
@@ -77,7 +77,7 @@ def titles(*names):
 
 def page(role=DataRole.SIMULATED, *, names=("pf-tree", "cart"), rows=None, schema=None, agreed=True, **url):
     about = {"schema": schema, "rows": rows, "agreed": agreed, "learners": titles(*names)}
-    return opened("compare", role, **about, **(SMALL | url))
+    return open_page("compare", role, **about, **(SMALL | url))
 
 
 def filled(*given, **more):
@@ -109,14 +109,14 @@ def toolbars(test):
 @pytest.mark.parametrize("question", [SMALL, LARGE], ids=["all of it", "a first look"])
 @pytest.mark.slow
 def test_curves_of_a_bundled_sample_are_there_for_the_next_session_and_for_no_other_rows_like_them(question):
-    first, second = filled(rows=bundled(), **question), page(rows=bundled(), **question)
+    first, second = filled(rows=bundled_clinic(), **question), page(rows=bundled_clinic(), **question)
     assert job_of(first, SLOT) is not None
     assert job_of(second, SLOT) is None
     assert charts(first) == charts(second)
     assert buttons(second) == buttons(first)
     assert ("A first look: 32 of 305 fits" in texts(second)) == (question is LARGE)
-    assert job_of(page(rows=replace(bundled(), sample=None), **question), SLOT) is not None
-    private = page(DataRole.PRIVATE, rows=replace(bundled(), role=DataRole.PRIVATE), **question)
+    assert job_of(page(rows=replace(bundled_clinic(), sample=None), **question), SLOT) is not None
+    private = page(DataRole.PRIVATE, rows=replace(bundled_clinic(), role=DataRole.PRIVATE), **question)
     assert job_of(private, SLOT) is None
     assert not charts(private)
 
@@ -133,7 +133,7 @@ def test_a_session_draws_the_points_there_are_while_it_waits_in_line_behind_the_
     monkeypatch.setattr(sweep, "run_batches", two_points)
     sessions = []
     for _ in range(2):
-        sessions.append(page(rows=bundled(), names=("pf-tree",), **{"x-axis": axis}))
+        sessions.append(page(rows=bundled_clinic(), names=("pf-tree",), **{"x-axis": axis}))
         assert there.wait(SOON)
     assert job_of(sessions[1], SLOT).began is None
     assert charts(sessions[1])
@@ -152,7 +152,7 @@ def test_every_change_has_a_first_look_of_at_most_150_fits_and_keeps_colours(mon
             yield rows
 
     monkeypatch.setattr(sweep, "run_batches", counted)
-    test = finished(opened("compare", learners=titles("pf-tree", "diffprivlib-tree"), draws="20", epsilons=["0.1", "1"]))
+    test = finished(open_page("compare", learners=titles("pf-tree", "diffprivlib-tree"), draws="20", epsilons=["0.1", "1"]))
     colours = lines(test)
     changes = [
         lambda: test.multiselect(key="learners").set_value(["pf-tree", "diffprivlib-tree", "privatree-corrected"]),
@@ -173,7 +173,7 @@ def test_every_change_has_a_first_look_of_at_most_150_fits_and_keeps_colours(mon
 
 def test_what_is_recommended_for_these_rows_is_compared_at_first(monkeypatch):
     monkeypatch.setattr(sweep, "run_batches", lambda *asked, **how: iter(()))
-    test = opened("compare", DataRole.SIMULATED)
+    test = open_page("compare", DataRole.SIMULATED)
     best = which_learner(in_use(DataRole.SIMULATED).schema, epsilon=1.0).learner
     assert {"pf-tree", best, "cart"} <= {*test.multiselect(key="learners").value}
 
@@ -196,7 +196,7 @@ def test_other_views_have_curves_of_their_own(view, places):
     test = filled(names=("pf-tree",), view=view, deepest="3", **{"one-epsilon": "1.0"})
     assert "PF-tree" in lines(test)
     assert len(test.dataframe[0].value) == places
-    assert "at ε = 1 (add/remove one row), PF-tree reaches" in shown(test)
+    assert "at ε = 1 (add/remove one row), PF-tree reaches" in page_text(test)
 
 
 @pytest.mark.parametrize("n_public", [None, 1000])
@@ -233,9 +233,9 @@ def test_curves_come_by_themselves_with_words_and_tables_and_what_is_there_is_no
     assert len(found - before) >= 6
     assert before <= found
     test.multiselect(key="learners").set_value([]).run()
-    assert "info" in dict(said_in_boxes(test))
+    assert "info" in dict(alerts(test))
     schema = replace(in_use(DataRole.SIMULATED).schema, n_public=None)
-    problem = dict(said_in_boxes(filled(schema=schema)))["error"]
+    problem = dict(alerts(filled(schema=schema)))["error"]
     assert "public row count" in problem
     assert "What to do" in problem
 
@@ -243,14 +243,14 @@ def test_curves_come_by_themselves_with_words_and_tables_and_what_is_there_is_no
 @pytest.mark.slow
 def test_a_variant_is_a_line_of_its_own_in_the_address_and_what_is_none_is_said():
     typed = ["PF-tree (lookahead=1)", "PF-tree (lookahead=7)", "PF-tree (look=1)", "nothing", "dp-mean"]
-    again = finished(opened("compare", learners=typed, **SMALL))
+    again = finished(open_page("compare", learners=typed, **SMALL))
     assert set(frame_of(again).learner) == {"pf-tree(lookahead=1)"}
     assert all("The others are compared" in found.value for found in again.error)
     assert len(again.error) == len(typed) - 1
 
 
 def test_an_algorithm_that_the_address_alone_knows_is_said_with_those_there_are_as_on_screen():
-    said = shown(opened("compare", learners="nothing"))
+    said = page_text(open_page("compare", learners="nothing"))
     assert "There is no algorithm for this target called 'nothing'" in said
     assert "Known: PF-tree" in said
     assert "The others" not in said
@@ -279,7 +279,7 @@ def test_the_axis_that_was_asked_for_stays_and_a_violated_claim_is_named(axis):
     words = {"Lines: median": True, "Dashed: the claim": True, "Where nothing bounds": bool(axis), "Band: ": False}
     assert {said: said in texts(test) for said in words} == words, "only what is drawn is explained"
     for place in [box for box in test.select_slider if box.key == "place-guesses"]:
-        assert "PF-tree at ε = 0.1 (add/remove one row):" in shown(test)  # at equal risk each has its own
+        assert "PF-tree at ε = 0.1 (add/remove one row):" in page_text(test)  # at equal risk each has its own
         place.set_value(70).run()
         assert "Where at most 70 of 100" in test.get("plotly_chart")[0].proto.alt
 

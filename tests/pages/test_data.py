@@ -26,7 +26,7 @@ from dpviz.table.dates import DateFeature
 from dpviz.table.role import DataRole
 from dpviz.table.schema import ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.table.schema_json import schema_from_json
-from tests.support.pages import button, click, column_cells, data_page, declare, draft_of, edit, shown, texts, upload, work_of
+from tests.support.pages import button, click, column_cells, data_page, declare, draft_of, edit, page_text, texts, upload, work_of
 from tests.support.table_files import COLUMNS, drawn_rows, excel_bytes, feather_bytes, parquet_bytes, spss_bytes, stata_bytes
 
 HOSTILE = ("<b>age</b>", '"quoted"', "**[x](y)**", "$a$ and $b$", ":red[b] :material/home:", "😀 city", "n" * 200)
@@ -46,7 +46,7 @@ def private(content: bytes = CSV) -> AppTest:
 
 def on_screen(test: AppTest) -> str:
     """What is said, and every cell of a grid or table."""
-    return shown(test) + "".join(frame.value.to_csv() for frame in (*test.data_editor, *test.dataframe))
+    return page_text(test) + "".join(frame.value.to_csv() for frame in (*test.data_editor, *test.dataframe))
 
 
 def take(test: AppTest, place: int, name: str, content: bytes) -> AppTest:
@@ -66,7 +66,7 @@ def test_a_workbook_of_several_sheets_asks_which_and_typed_files_ask_nothing() -
     for sheet, said in (("nope", "There is no such sheet"), ("other", "")):
         assert "sheet" in at.error[0].value
         next(asked for asked in at.text_input if "Which sheet" in asked.label).set_value(sheet).run()
-        assert said in shown(at)
+        assert said in page_text(at)
     assert work_of(at).table.n_rows <= 2
     at = data_page()
     at.radio(key="role").set_value("private").run()
@@ -125,8 +125,8 @@ def test_what_the_reader_doubts_is_said_in_the_words_of_python(role: str) -> Non
         (b'age,town,y\n1,"a \\"b\\" c",n\n2,Bern,p\n', "a backslash stands before a quote"),
     ):
         at = upload(data_page(), content, role=role)
-        assert words in shown(at).replace("\u200b", "")
-        assert ("Bern" in shown(at)) <= (role == "public")
+        assert words in page_text(at).replace("\u200b", "")
+        assert ("Bern" in page_text(at)) <= (role == "public")
 
 
 @pytest.mark.slow
@@ -177,12 +177,12 @@ def test_of_private_rows_the_first_line_is_shown_only_when_the_owner_says_it_hol
     assert at.session_state["loaded"].sample == "health"
     assert at.radio(key="first-line-private").value is None
     take(at, 0, "<i>rows.csv", b"45,HIV+,45\n31,none,2\n")
-    assert "is here, but not read yet" in shown(at)
+    assert "is here, but not read yet" in page_text(at)
     assert "HIV" not in on_screen(at)
     assert "Rename them" not in [one.label for one in at.button]
     at.file_uploader[0].set_value(None).run()
     at.radio(key="first-line-private").set_value("The first row").run()
-    assert "Give the column names first" in shown(at)
+    assert "Give the column names first" in page_text(at)
     at.text_area(key="names").set_value("name\nage\n finding \n").run()
     at.selectbox(key="delimiter").set_value(";").run()
     take(at, 0, "rows.csv", b"John Smith;45;HIV+\nJane Roe;31;none\n")
@@ -193,7 +193,7 @@ def test_of_private_rows_the_first_line_is_shown_only_when_the_owner_says_it_hol
 @pytest.mark.slow
 def test_columns_of_one_name_are_renamed_when_the_owner_accepts_the_offer() -> None:
     at = private(b"age,y,age\n31,n,4\n47,y,5\n")
-    assert "Columns 1 and 3 have the same name" in shown(at)
+    assert "Columns 1 and 3 have the same name" in page_text(at)
     click(at, "Rename them")
     assert not at.error
     assert draft_of(at) == SchemaDraft.blank(("age", "y", "age (2)"))
@@ -220,7 +220,7 @@ def test_data_are_declared_by_hand_and_nobody_is_told_how_private_rows_fit(role:
         at = upload(data_page(), CSV, role=role)
         uses = {"age": {"use": "number"}, "city": {"use": "leave out"}, "y": {"use": "categories", "categories": classes}}
         declare(at, "y", 100, **uses)
-        assert "Still missing: low and high for `age`." in shown(at)
+        assert "Still missing: low and high for `age`." in page_text(at)
         edit(at, age={"low": "18", "high": "50", "whole": True})
         button(at, USE).click().run()
         assert not at.exception
@@ -241,7 +241,7 @@ def test_filling_in_marks_every_value_and_use_keeps_the_marks() -> None:
     assert draft_of(at) == SchemaDraft.blank(("age", "city", "y"))
     assert all(uploader.value is None for uploader in at.file_uploader)
     assert button(at, USE).disabled
-    assert "Still missing: the column to predict." in shown(at)
+    assert "Still missing: the column to predict." in page_text(at)
     draft = draft_of(click(at, "Fill in from the data"))
     assert (draft.target, draft.n_public_read) == ("y", True)
     assert all(column.read_now for column in draft.columns)
@@ -270,7 +270,7 @@ def test_what_someone_types_or_vouches_for_is_declared() -> None:
     assert (schema.feature("city").groups, schema.feature("city").missing_as) == ((("A", "a"), ("alpha", "a")), None)
     assert schema.target.groups == (("no", "n"), ("yes", "y"))
     edit(at, city={"groups": "A"})
-    assert "'A' does not say which category it counts as" in shown(at)
+    assert "'A' does not say which category it counts as" in page_text(at)
     assert draft_of(at).column("city").groups == ()
     again = click(filled(), "I know these")
     assert not [column for column in draft_of(again).columns if column.read]
@@ -282,7 +282,7 @@ def test_numbers_typed_or_pasted_mean_what_they_say_and_a_bad_range_changes_noth
     edit(at, p={"low": "-220,5", "high": "1.000,5"}, q={"low": "1.000", "high": "7"})
     assert (draft_of(at).column("p").low, draft_of(at).column("p").high) == (-220.5, 1000.5)
     assert draft_of(at).column("q").low is None
-    assert "may be 1 or 1000" in shown(at)
+    assert "may be 1 or 1000" in page_text(at)
     before = at.session_state["loaded"]
     edit(at, q={"low": "99"})
     button(at, USE).click().run()
@@ -345,7 +345,7 @@ def test_a_number_to_predict_is_read_declared_and_used() -> None:
     assert "s-gbdt" in now.learners
     assert "pf-forest" not in now.learners
     edit(at, rings={"use": "leave out"})
-    assert "how to use `rings`" in shown(at)
+    assert "how to use `rings`" in page_text(at)
 
 
 @pytest.mark.slow
@@ -357,7 +357,7 @@ def test_rows_are_bound_to_persons() -> None:
     now = click(click(at, "Fill in from the data"), USE).session_state["loaded"]
     assert (now.person, now.data.rows_per_person, now.data.n_rows) == ("who", 2, 40)
     assert now.schema.feature_names == ("x",)
-    assert "40 rows of persons who have more" in shown(at)
+    assert "40 rows of persons who have more" in page_text(at)
     assert button(at, USE).disabled
     at = upload(data_page(), visits)
     at.number_input(key=f"rows-word-{work_of(at).revision}").set_value(3).run()
@@ -437,7 +437,7 @@ def test_a_codebook_fills_the_draft_as_far_as_it_goes_and_what_of_it_is_not_take
     assert (draft.target, draft.person, draft.rows_per_person) == ("y", "id", 1)
     assert draft.gaps() == (("how to use", "town"), ("row count", ""))
     assert (draft.column("age").missing_codes, draft.column("age").missing_number) == (("999", "k.A."), 40.5)
-    assert "lines about columns that the table does not have: `b`" in shown(at)
+    assert "lines about columns that the table does not have: `b`" in page_text(at)
     schema = draft_of(edit(at, town={"use": "leave out"})).schema()
     assert (schema.read_fields(), schema.feature_names) == ((), ("age",))
 
@@ -539,4 +539,4 @@ def test_a_wrong_configuration_is_said_without_a_password(line: str, said: str, 
     at.segmented_control(key="way-private").set_value("On the server").run()
     assert not at.exception
     assert said in at.error[0].value
-    assert "hunter2" not in shown(at)
+    assert "hunter2" not in page_text(at)

@@ -17,7 +17,7 @@ from dpviz.app import background, controls
 from dpviz.app.serving import CHECKED
 from dpviz.release.register import Register
 from dpviz.table.role import DataRole
-from tests.support.pages import PAGES, column_cells, draft_of, edit, shown, texts, upload, whole_app, work_of
+from tests.support.pages import PAGES, column_cells, draft_of, edit, page_text, texts, upload, whole_app, work_of
 from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.slow
@@ -146,4 +146,4 @@ def test_a_register_of_private_rows_needs_such_a_server(view, role, monkeypatch,
     at = whole_app().switch_page(str(PAGES / "publish.py")).run()
     at.segmented_control(key="publish-view").set_value(view).run()
     assert any("not shown here" in problem.value for problem in at.error) is (role is DataRole.PRIVATE)
-    assert ("clinic" in shown(at)) <= (role is not DataRole.PRIVATE)
+    assert ("clinic" in page_text(at)) <= (role is not DataRole.PRIVATE)

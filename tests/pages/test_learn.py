@@ -19,7 +19,7 @@ from dpviz.evaluation.lessons import BROKEN, COMPLETE
 from dpviz.installation import LESSONS_ONLY
 from dpviz.io.samples import samples
 from dpviz.release.register import Register
-from tests.support.pages import button, click, opened, shown, texts
+from tests.support.pages import button, click, open_page, page_text, texts
 from tests.support.paths import ROOT, SOON
 
 NAMES = [lesson.name for lesson in LESSONS]
@@ -29,7 +29,7 @@ BY_NAME = {lesson.name: lesson for lesson in LESSONS}
 
 
 def lesson_page(name, **url):
-    return opened("learn", lesson=name, **url)
+    return open_page("learn", lesson=name, **url)
 
 
 #: The page of a lesson, opened once for all who only look at it.
@@ -154,7 +154,7 @@ def test_a_lesson_asks_before_it_answers_and_opens_on_a_sample_after_it(name):
         assert charts(test)[0].proto.alt != before
     (link,) = sample_link(test)
     given = dict(parse_qsl(link.query))
-    page = opened(link.path, **given)
+    page = open_page(link.path, **given)
     assert not page.exception
     assert page.title[0].value.lower() == lesson.sample.page
     assert given["data"] in {sample.name for sample in samples()}
@@ -217,8 +217,8 @@ def test_the_refuted_proof_is_the_sample_s_and_the_answer_is_the_number_of_the_p
 
 @pytest.mark.slow
 def test_what_others_published_with_follows_its_slider_and_names_its_sources():
-    test = opened("learn", lesson="What others use", **{"good-epsilon": "2"})
-    said = shown(test).replace("\n", " ")
+    test = open_page("learn", lesson="What others use", **{"good-epsilon": "2"})
+    said = page_text(test).replace("\n", " ")
     for words in (
         "ε = 2 (add/remove one person): odds of 7.39 to 1 at most",
         "entries give an ε",
@@ -228,7 +228,7 @@ def test_what_others_published_with_follows_its_slider_and_names_its_sources():
     assert len(charts(test)) == 2
     assert all(chart.proto.alt for chart in charts(test))
     test.select_slider(key="good-epsilon").set_value(0.1).run()
-    assert "of them are below 0.1" in shown(test)
+    assert "of them are below 0.1" in page_text(test)
 
 
 # --- a server with the lessons only: which pages it has, and what it refuses.

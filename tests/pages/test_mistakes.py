@@ -17,7 +17,7 @@ from dpviz.evaluation.simulate import synthetic_rows
 from dpviz.table.role import DataRole
 from dpviz.table.schema import CategoricalFeature, NumericFeature, NumericTarget, Schema
 from dpviz.table.sums import of_table
-from tests.support.pages import PAGES, click, in_use, opened, sample_of, texts
+from tests.support.pages import PAGES, click, in_use, open_page, sample_of, texts
 from tests.support.paths import SOON
 
 NAME = "clinic 2024"
@@ -74,7 +74,7 @@ def test_rows_the_register_knows_as_private_in_whatever_way_are_used_as_nothing_
 def test_rows_in_use_become_private_when_they_are_assigned_to_a_private_data_set(register):
     register.declare(NAME, epsilon_cap=1.0)
     register.assign(in_use(DataRole.PRIVATE).data.identity, NAME)
-    test = opened("publish", DataRole.SIMULATED)
+    test = open_page("publish", DataRole.SIMULATED)
     assert test.session_state["loaded"].role is DataRole.PRIVATE
     assert "Practice: simulated rows" not in texts(test)
 
@@ -82,7 +82,7 @@ def test_rows_in_use_become_private_when_they_are_assigned_to_a_private_data_set
 @pytest.mark.parametrize("page", ["tree", "compare", "robustness"])
 @pytest.mark.slow
 def test_no_page_looks_at_private_rows_before_somebody_agrees_once_which_can_be_taken_back(page, register):
-    test = opened(page, DataRole.PRIVATE, agreed=False)
+    test = open_page(page, DataRole.PRIVATE, agreed=False)
     assert "Made-up rows, simulated from the schema" in texts(test)
     assert register.uncovered_uses() == ()
     click(test, "Look at them and record it")
@@ -102,7 +102,7 @@ def test_no_page_looks_at_private_rows_before_somebody_agrees_once_which_can_be_
 
 @pytest.mark.slow
 def test_a_tree_of_made_up_rows_leads_with_what_to_expect_and_with_no_measure_of_them():
-    test = opened("tree", DataRole.PRIVATE, agreed=False)
+    test = open_page("tree", DataRole.PRIVATE, agreed=False)
     (view,) = (json.loads(found.proto.json) for found in test.get("bidi_component") if found.key == "tree-view")
     assert view["said"]["mark"] == "Made-up rows"
     assert not {"lead", "tested", "besides", "strip"} & view["said"].keys()

@@ -18,7 +18,7 @@ from dpviz.models.tree import format_value
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
 from tests.support.fits import FEW
-from tests.support.pages import after_work, click, in_use, opened, shown, texts, tree_on_screen
+from tests.support.pages import after_work, click, in_use, open_page, page_text, texts, tree_on_screen
 
 #: A private tree, a boosted model, a constant, and those without privacy.
 KINDS = ("pf-tree", "s-gbdt", "dp-mean", "cart-regression", "gbdt")
@@ -32,7 +32,7 @@ def rents(role):
 
 
 def page(name, role=SIMULATED, **url):
-    return opened(name, role, rows=rents(role), **url)
+    return open_page(name, role, rows=rents(role), **url)
 
 
 def tree_of(name, role=SIMULATED, **url):
@@ -55,17 +55,17 @@ def test_a_learner_of_each_kind_is_drawn_measured_against_the_mean_and_its_budge
         return
     known = trained.held_out.measures
     measure = f"{known['r2']:.3f}".replace("-", "−")
-    assert measure in shown(test) or any(json.dumps(measure)[1:-1] in view.proto.json for view in views)
+    assert measure in page_text(test) or any(json.dumps(measure)[1:-1] in view.proto.json for view in views)
     assert known["r2"] == pytest.approx(1 - (known["rmse"] / known["mean_rmse"]) ** 2, abs=0.01)
     if name == "gbdt":
-        assert f"RMSE {format_value(known['mean_rmse'])}" in shown(test)
+        assert f"RMSE {format_value(known['mean_rmse'])}" in page_text(test)
 
 
 @pytest.mark.slow
 def test_only_learners_that_fit_the_target_are_offered_and_none_without_privacy_for_private_rows():
     names = learners_for(rents(SIMULATED).schema)
     assert list(page("tree").selectbox(key="learner-of-numbers").options) == [get_learner(name).title for name in names]
-    assert get_learner("dp-mean").title not in opened("tree").selectbox(key="learner").options
+    assert get_learner("dp-mean").title not in open_page("tree").selectbox(key="learner").options
     offered = page("tree", PRIVATE).session_state["loaded"].learners
     assert offered
     assert all(get_learner(name).spends_epsilon for name in offered)
@@ -73,7 +73,7 @@ def test_only_learners_that_fit_the_target_are_offered_and_none_without_privacy_
 
 def test_a_regression_tree_shows_its_numbers_and_exact_means_of_simulated_rows():
     test = tree_of("cart-regression", depth="2")
-    said = shown(test)
+    said = page_text(test)
     for value in tree_on_screen(test).tree.values:
         assert f"→ {format_value(value)}" in said
     train, _ = rents(SIMULATED).data.split(0.2, seed=0)
@@ -87,7 +87,7 @@ def test_compare_draws_r2_with_the_mean_and_offers_rmse():
     test = after_work(page("compare", **asked), "compare")
     measure = test.selectbox(key="measure-of-numbers")
     assert list(measure.options) == ["R²", "RMSE", "Mean absolute error"]
-    assert "the mean 0.000" in shown(test)
+    assert "the mean 0.000" in page_text(test)
     assert "reaches RMSE" in texts(measure.set_value("rmse").run())
     assert "units of the target" in "".join(found.proto.body for found in test.get("html"))
 
@@ -121,12 +121,12 @@ def of_three():
 def test_tree_and_plan_count_the_persons_epsilon_beside_guesses_about_the_person(monkeypatch):
     few = partial(consequences.consequences_steps, epsilons=(0.3, 0.9, 3.0), draws=5)
     monkeypatch.setattr(consequences, "consequences_steps", few)
-    said = shown(opened("tree", rows=of_three(), epsilon="0.9"))
+    said = page_text(open_page("tree", rows=of_three(), epsilon="0.9"))
     assert PERSON in said
     assert "(add/remove one row)" not in said
-    test = opened("compare", tab=PLAN_TAB, rows=of_three(), epsilon="0.9", wanted="Accuracy → rows")
-    assert f"Held fixed: PF-tree, {PERSON}" in shown(test)
-    said = shown(after_work(click(test, "Compute the three curves"), plan_tab.CURVES))
+    test = open_page("compare", tab=PLAN_TAB, rows=of_three(), epsilon="0.9", wanted="Accuracy → rows")
+    assert f"Held fixed: PF-tree, {PERSON}" in page_text(test)
+    said = page_text(after_work(click(test, "Compute the three curves"), plan_tab.CURVES))
     boxes = [line for line in said.splitlines() if line.startswith("**:material/") and "** at " in line]
     assert len(boxes) == 3
     assert all("ε = 0.9" in line and "one row" not in line for line in boxes), boxes

@@ -20,12 +20,12 @@ from dpviz.table.role import DataRole
 from tests.support.pages import (
     OF_EACH_KIND,
     after_work,
-    bundled,
+    alerts,
+    bundled_clinic,
     in_use,
     job_of,
-    opened,
-    said_in_boxes,
-    shown,
+    open_page,
+    page_text,
     texts,
     values_in,
     with_few_trees,
@@ -49,7 +49,7 @@ def quick(monkeypatch):
 
 
 def tab(role=DataRole.SIMULATED, **url):
-    return after_work(opened("compare", role, tab=PLAN_TAB, **url), *SLOTS)
+    return after_work(open_page("compare", role, tab=PLAN_TAB, **url), *SLOTS)
 
 
 def pressed(test, start):
@@ -65,9 +65,9 @@ def asked(role=DataRole.SIMULATED, **url):
 
 @pytest.mark.parametrize("role", list(DataRole))
 def test_nothing_begins_before_it_is_asked_for(role):
-    test = opened("compare", role, tab=PLAN_TAB)
+    test = open_page("compare", role, tab=PLAN_TAB)
     assert [job_of(test, slot) for slot in (*SLOTS, expected.SLOT)] == [None] * 3
-    assert "Every ε: add/remove one row." in shown(test)
+    assert "Every ε: add/remove one row." in page_text(test)
     parts = [one for one in test.main if one.type in ("header", "button_group")]
     heads = [head.value for head, part in pairwise(parts) if part.type == "button_group" and part.label == "Simulate with"]
     assert heads == ["Work backwards from a goal"] * (role is not DataRole.PRIVATE)
@@ -90,17 +90,17 @@ def test_what_to_expect_is_simulated_once_for_all_sessions_shown_early_judged_af
     go_on, steps, judged = Event(), expected.expected_steps, re.compile("Better than always|ot reliably better")
     monkeypatch.setattr(expected, "expected_steps", paused)
     monkeypatch.setattr(expected, "_PATIENCE", SOON)
-    test = opened("publish", rows=bundled())
+    test = open_page("publish", rows=bundled_clinic())
     assert "A first look: 3 of 10 trees at each strength." in texts(test)
-    assert not any(judged.search(said) for _, said in said_in_boxes(test))
+    assert not any(judged.search(said) for _, said in alerts(test))
     go_on.set()
     test = after_work(test, expected.SLOT)
     assert "A first look" not in texts(test)
-    assert any(judged.search(said) for _, said in said_in_boxes(test))
+    assert any(judged.search(said) for _, said in alerts(test))
     monkeypatch.setattr(expected, "expected_steps", stopped)
-    assert job_of(opened("publish", rows=bundled()), expected.SLOT) is None
-    own = after_work(opened("publish", rows=replace(bundled(), sample=None)), expected.SLOT)
-    assert any(kind == "info" and text.startswith("Stopped") for kind, text in said_in_boxes(own))
+    assert job_of(open_page("publish", rows=bundled_clinic()), expected.SLOT) is None
+    own = after_work(open_page("publish", rows=replace(bundled_clinic(), sample=None)), expected.SLOT)
+    assert any(kind == "info" and text.startswith("Stopped") for kind, text in alerts(own))
 
 
 def test_another_world_is_planted_whatever_is_changed_of_it(monkeypatch):
@@ -112,7 +112,7 @@ def test_another_world_is_planted_whatever_is_changed_of_it(monkeypatch):
 
     monkeypatch.setattr(plan_tab, "plant", noted)
     schema = replace(in_use(DataRole.PRIVATE).schema, source="a codebook of this test")  # sessions of tests share what they keep
-    test = opened("compare", DataRole.PRIVATE, schema=schema, tab=PLAN_TAB)
+    test = open_page("compare", DataRole.PRIVATE, schema=schema, tab=PLAN_TAB)
     (world,) = planted
     changes = {"planted": ("depth", 3), "strength": ("strength", 0.8), "plan-rows": ("n_rows", 500)}
     for key, (name, value) in changes.items():
@@ -144,7 +144,7 @@ def test_private_rows_are_never_drawn_from(monkeypatch):
 def test_a_learner_of_each_kind_gets_three_consequences_or_a_reason(name):
     test = asked(**with_few_trees(name))
     said = texts(test)
-    problems = [text for kind, text in said_in_boxes(test) if kind == "error"]
+    problems = [text for kind, text in alerts(test) if kind == "error"]
     assert bool(problems) != ("Accuracy** at ε = 1" in said)
     if not get_learner(name).spends_epsilon and not problems:
         assert "nothing limits what may be learned" in said or "No protection is proved" in said
@@ -154,13 +154,13 @@ def test_a_learner_of_each_kind_gets_three_consequences_or_a_reason(name):
         test.session_state["epsilon"] = 0.1
         assert "Accuracy** at ε = 0.1" in texts(test.run())  # the cursor follows, nothing is computed anew
         assert values_in(test, plan_tab.CURVES) == [before]
-        assert not any("stale" in text for _, text in said_in_boxes(test))
+        assert not any("stale" in text for _, text in alerts(test))
 
 
 @pytest.mark.parametrize(("wanted", "word"), [("Accuracy → ε", "ε"), ("Reliable labels → depth", "epth")])
 def test_a_question_is_answered_with_its_picture_until_another_wish_makes_it_stale(wanted, word):
     test = pressed(tab(wanted=wanted, **{"wish-accuracy": "60", "wish-labels": "60", "sure": "50"}), FIND)
-    found = dict(said_in_boxes(test))["success"]
+    found = dict(alerts(test))["success"]
     assert word in found.split(".**")[0]
     assert "confidence" in found
     _, answer = values_in(test, plan_tab.ANSWER)[-1]
@@ -169,7 +169,7 @@ def test_a_question_is_answered_with_its_picture_until_another_wish_makes_it_sta
     drawn = {place: share for trace in traces for place, share in zip(trace["x"], trace["y"], strict=True)}
     assert drawn == pytest.approx({point.place: 100 * point.share for point in answer.points})
     test.number_input(key="wish-accuracy" if "Accuracy" in wanted else "wish-labels").set_value(62.0).run()
-    boxes = said_in_boxes(test)
+    boxes = alerts(test)
     assert any("stale" in text for _, text in boxes)
     assert any("60%" in text for kind, text in boxes if kind == "success")
 
@@ -183,4 +183,4 @@ def test_a_question_is_answered_with_its_picture_until_another_wish_makes_it_sta
     ],
 )
 def test_what_cannot_be_reached_the_ceiling_and_the_attack_are_said(url, start, words):
-    assert words in shown(pressed(tab(**url), start))
+    assert words in page_text(pressed(tab(**url), start))

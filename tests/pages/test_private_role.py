@@ -48,8 +48,8 @@ def private() -> DataInUse:
     return DataInUse(DataRole.PRIVATE, "ward.csv", None, table, SCHEMA, encode(table, SCHEMA))
 
 
-def opened(page: str, private: DataInUse, **url: str) -> AppTest:
-    return pages.opened(page, private.role, rows=private, **url)
+def open_page(page: str, private: DataInUse, **url: str) -> AppTest:
+    return pages.open_page(page, private.role, rows=private, **url)
 
 
 def everything(test: AppTest) -> str:
@@ -79,7 +79,7 @@ FILES |= {"Register (CSV)", "Register (JSON)"}
 
 @pytest.mark.parametrize("page", NAMES)
 def test_no_page_shows_a_count_a_cell_or_a_seed_or_offers_a_learner_or_a_file_of_rows(page, private):
-    test = opened(page, private)
+    test = open_page(page, private)
     sent = everything(test)
     seen = numbers_in(sent)
     exact = {N_ROWS, N_ROWS + N_DROPPED, N_ILL, N_ROWS - N_ILL, N_DROPPED, N_CLIPPED}
@@ -100,7 +100,7 @@ def test_no_page_shows_a_count_a_cell_or_a_seed_or_offers_a_learner_or_a_file_of
 
 @pytest.mark.slow
 def test_curves_of_private_rows_are_told_against_the_public_count(private):
-    test = opened("robustness", private, **{"robust-draws": "100", "robust-epsilons": ["0.01"]})
+    test = open_page("robustness", private, **{"robust-draws": "100", "robust-epsilons": ["0.01"]})
     next(button for button in test.button if button.label.startswith("Compute")).click().run()
     after_work(test, "robustness")
     assert "9600" in numbers_in(everything(test))
@@ -112,7 +112,7 @@ def test_curves_of_private_rows_are_told_against_the_public_count(private):
 def test_without_a_public_count_there_are_no_such_curves(private, role):
     schema = replace(SCHEMA, n_public=None)
     bare = replace(private, role=role, schema=schema, data=replace(private.data, schema=schema))
-    test = opened("robustness", bare, **{"robust-draws": "100", "robust-epsilons": ["0.01"]})
+    test = open_page("robustness", bare, **{"robust-draws": "100", "robust-epsilons": ["0.01"]})
     for found in [button for button in test.button if button.label.startswith("Compute")]:
         found.click().run()
     test = after_work(test, "robustness")
@@ -122,7 +122,7 @@ def test_without_a_public_count_there_are_no_such_curves(private, role):
 def test_neither_a_link_nor_code_that_asks_for_a_learner_without_privacy_gets_it_and_a_result_holds_no_rows_and_no_seed(
     private, monkeypatch
 ):
-    trained = tree_on_screen(opened("tree", private, learner=get_learner("cart").title))
+    trained = tree_on_screen(open_page("tree", private, learner=get_learner("cart").title))
     assert trained.result.learner == "pf-tree"
     assert trained.result.seed is None
     assert trained.held_out is None

@@ -17,7 +17,7 @@ from dpviz.learners import DEFAULT, get_learner
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
 from tests.support.curves import PROVED
-from tests.support.pages import after_work, bundled, button, click, in_use, job_of, opened, said_in_boxes, shown
+from tests.support.pages import after_work, alerts, bundled_clinic, button, click, in_use, job_of, open_page, page_text
 
 CURVES, ATTACK = "robustness", "robustness-attack"
 #: One curve of few draws.
@@ -30,7 +30,7 @@ def named(names: list[str]) -> list[str]:
 
 def page(role: DataRole = DataRole.SIMULATED, *names: str, **url: str | list[str]) -> AppTest:
     settings = {"learners": named(list(names or (DEFAULT,)))} | url
-    return opened("robustness", role, **LITTLE | {f"robust-{key}": value for key, value in settings.items()})  # type: ignore[arg-type]
+    return open_page("robustness", role, **LITTLE | {f"robust-{key}": value for key, value in settings.items()})  # type: ignore[arg-type]
 
 
 def finished(test: AppTest, slot: str = CURVES) -> AppTest:
@@ -69,25 +69,25 @@ def test_curves_of_rows_anyone_may_see_begin_by_themselves_give_a_verdict_and_ar
 
 @pytest.mark.slow
 def test_curves_of_a_bundled_sample_are_there_for_the_next_session_and_for_no_other_rows_of_the_same_values():
-    first, second = after_work(session_on(bundled()), CURVES), session_on(bundled())
+    first, second = after_work(session_on(bundled_clinic()), CURVES), session_on(bundled_clinic())
     assert job_of(first, CURVES) is not None
     assert job_of(second, CURVES) is None
     drawn, again = (test.get("plotly_chart")[0].proto.spec for test in (first, second))
     assert drawn == again
-    encoded_anew = encode(bundled().table, bundled().schema)
-    for rows in (replace(bundled(), sample=None), replace(bundled(), data=encoded_anew)):
+    encoded_anew = encode(bundled_clinic().table, bundled_clinic().schema)
+    for rows in (replace(bundled_clinic(), sample=None), replace(bundled_clinic(), data=encoded_anew)):
         assert job_of(session_on(rows), CURVES) is not None
-    private = session_on(replace(bundled(), role=DataRole.PRIVATE))
+    private = session_on(replace(bundled_clinic(), role=DataRole.PRIVATE))
     assert job_of(private, CURVES) is None
     assert not private.get("plotly_chart")
 
 
 def said(test: AppTest) -> str:
-    return "\n".join((*(header.value for header in test.header), shown(test)))
+    return "\n".join((*(header.value for header in test.header), page_text(test)))
 
 
 def session_on(rows: DataInUse) -> AppTest:
-    return opened("robustness", rows.role, rows=rows, **LITTLE)
+    return open_page("robustness", rows.role, rows=rows, **LITTLE)
 
 
 @pytest.mark.slow
@@ -112,7 +112,7 @@ def test_every_setting_has_curves_of_its_own_and_rows_of_a_person_are_counted_on
 
     monkeypatch.setattr("dpviz.evaluation.poisoning.certify", certify)
     rows = in_use(DataRole.SIMULATED)
-    test = after_work(opened("robustness", rows=rows, **LITTLE), CURVES)
+    test = after_work(open_page("robustness", rows=rows, **LITTLE), CURVES)
     n_train = rows.data.split(0.2, seed=0)[0].n_rows
     assert f"poisoned persons of {n_train // 2:,} (" in said(test)
     changes = {"depth": 2, "splits": 3, "draws": 300}
@@ -144,4 +144,4 @@ def test_every_error_is_said_in_a_box(monkeypatch):
 
     monkeypatch.setattr("dpviz.evaluation.poisoning.certify", refuse)
     test = finished(page())
-    assert [kind for kind, text in said_in_boxes(test) if "Certifying failed" in text.replace("\\", "")] == ["error"]
+    assert [kind for kind, text in alerts(test) if "Certifying failed" in text.replace("\\", "")] == ["error"]

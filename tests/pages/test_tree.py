@@ -38,20 +38,20 @@ from tests.support.pages import (
     OF_EACH_KIND,
     SHARES,
     after_work,
+    alerts,
     buttons,
     click,
     in_use,
     job_of,
-    opened,
+    open_page,
+    page_text,
     records,
     refusal,
-    said_in_boxes,
-    shown,
     steps_of,
     texts,
     tree_on_screen,
-    unfolded,
     values_in,
+    with_boxes_open,
     with_few_trees,
 )
 from tests.support.paths import SOON
@@ -72,7 +72,7 @@ def views(test):
 @cache
 def drawn(name: str, role: DataRole) -> AppTest:
     """The page of a learner, opened once for all who only look at it."""
-    return opened("tree", role, **with_few_trees(name))
+    return open_page("tree", role, **with_few_trees(name))
 
 
 @pytest.mark.slow
@@ -82,7 +82,7 @@ def test_a_learner_of_each_kind_is_drawn_and_looks_no_more_guaranteed_than_it_is
     test = drawn(name, role)
     said = texts(test)
     if why := refusal(name, role):
-        assert any(escape_markdown(why) in text for kind, text in said_in_boxes(test) if kind == "error")
+        assert any(escape_markdown(why) in text for kind, text in alerts(test) if kind == "error")
         return
     trained = tree_on_screen(test)
     result = trained.result
@@ -99,13 +99,13 @@ def test_a_learner_of_each_kind_is_drawn_and_looks_no_more_guaranteed_than_it_is
     assert bool(views(test)) == is_drawn
     assert ("not a single tree" in said) != is_drawn
     would = box_of(result) == "info"
-    assert box_of(result) in [kind for kind, _ in said_in_boxes(test)]
-    boxes = " ".join(text for _, text in said_in_boxes(test)).replace("\\", "")
+    assert box_of(result) in [kind for kind, _ in alerts(test)]
+    boxes = " ".join(text for _, text in alerts(test)).replace("\\", "")
     assert ("add/remove one row" in boxes) == result.claim.is_private
     assert ("Would be guaranteed if released: ε" in boxes) == would
     assert ("Not guaranteed, because" in boxes) == (not would)
     assert "Guaranteed: ε" not in boxes  # nothing on this page is released
-    assert result.claim.because in shown(test)
+    assert result.claim.because in page_text(test)
     assert escape_markdown(split_sentence(split_of(result))) in said
     (bar,) = [json.loads(view.proto.json) for view in test.main.get("bidi_component") if view.key == "split"]
     movable = MovableShares.of(trained.asked.request, result.schema)
@@ -117,7 +117,7 @@ def shows_nothing_of_the_rows(test):
     """No count, no accuracy and no seed."""
     said, trained = texts(test), tree_on_screen(test)
     of_released_counts = "“40% of its held-out rows”"  # the legend quotes what leaves say of their own noisy counts
-    assert not [words for words in ("exactly", "held-out") if words in shown(test).replace(of_released_counts, "")]
+    assert not [words for words in ("exactly", "held-out") if words in page_text(test).replace(of_released_counts, "")]
     assert not [widget for widget in test.number_input if widget.label == "Seed"]
     assert ("every rerun would spend ε again" in said) == (trained.tree is not None)
     assert trained.held_out is None
@@ -132,7 +132,7 @@ def shows_nothing_of_the_rows(test):
 
 @pytest.mark.slow
 def test_accuracy_and_questions_are_told_with_their_reruns_beside_what_a_constant_reaches():
-    test = after_work(opened("tree"), RERUNS)
+    test = after_work(open_page("tree"), RERUNS)
     (view,) = views(test)
     said, found = json.loads(view.proto.json)["said"], tree_on_screen(test).held_out
     low, high, own = (float(share) for share in re.findall(r"([0-9.]+)%", said["spread"]))
@@ -167,7 +167,7 @@ def test_every_measure_is_listed_and_every_class_has_its_error():
 
 @pytest.mark.slow
 def test_the_card_follows_the_chosen_node_falls_back_to_one_that_exists_and_no_tree_of_other_rows_is_shown():
-    test = opened("tree", depth="2", tree="Complete")
+    test = open_page("tree", depth="2", tree="Complete")
     for node, words in (("root.L", ": true"), ("root.R.R.R.R", "Leaf: predicts")):
         test.session_state["_selected_node"] = node
         assert words in texts(test.run())
@@ -181,12 +181,12 @@ def test_the_card_follows_the_chosen_node_falls_back_to_one_that_exists_and_no_t
 def test_where_a_release_from_all_rows_is_deeper_the_page_says_so():
     for asked, deeper in (({"epsilon": "0.13"}, True), ({"epsilon": "0.13", "depth": "2"}, False), ({"epsilon": "1"}, False)):
         said = "Automatic depth: 1 for these rows; a release, trained on all rows, would have 2."
-        assert (said in texts(opened("tree", **asked))) is deeper
+        assert (said in texts(open_page("tree", **asked))) is deeper
 
 
 @pytest.mark.slow
 def test_who_pays_for_the_noise_is_asked_for_and_said_per_group():
-    test = opened("tree")
+    test = open_page("tree")
     words = "Error and found share per group"
     assert not any(words in found.proto.body for found in test.get("html"))
     (chosen,) = (box for box in test.selectbox if box.label == "Test by group")
@@ -201,7 +201,7 @@ def test_who_pays_for_the_noise_is_asked_for_and_said_per_group():
 @pytest.mark.slow
 @pytest.mark.parametrize("role", [DataRole.SIMULATED, DataRole.PRIVATE])
 def test_another_draw_is_another_tree_which_the_address_names_only_where_rows_may_be_read(role):
-    test = opened("tree", role, epsilon="0.01")
+    test = open_page("tree", role, epsilon="0.01")
     first = tree_on_screen(test).result
     assert tree_on_screen(test.run()).result is first
     second = tree_on_screen(click(test, "New noise")).result
@@ -220,10 +220,10 @@ def test_another_draw_is_another_tree_which_the_address_names_only_where_rows_ma
 def test_a_missing_row_count_is_explained_and_the_last_tree_stays_if_there_is_one(role):
     schema = replace(in_use(role).schema, n_public=None)
     for depth in ("2", "auto"):
-        test = opened("tree", role, schema=schema, depth=depth)
+        test = open_page("tree", role, schema=schema, depth=depth)
         good = tree_on_screen(test) if depth == "2" else None
         test.selectbox(key="depth").set_value("auto").run()
-        ((_, problem),) = [(kind, text) for kind, text in said_in_boxes(test) if kind == "error"]
+        ((_, problem),) = [(kind, text) for kind, text in alerts(test) if kind == "error"]
         assert "public row count" in problem
         assert "What to do" in problem
         assert ("What is shown is the answer before." in problem) == bool(good)
@@ -234,10 +234,10 @@ def test_a_missing_row_count_is_explained_and_the_last_tree_stays_if_there_is_on
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["pf-forest", "s-gbdt"])
 def test_a_model_of_many_trees_shows_them_one_by_one_under_a_line_that_says_how_it_does(name):
-    test = opened("tree", **with_few_trees(name))
+    test = open_page("tree", **with_few_trees(name))
     trained = tree_on_screen(test)
-    assert f"{trained.held_out.measures['accuracy']:.1%}" in shown(test)
-    assert f"always the most frequent class: {trained.held_out.measures['majority']:.1%}" in shown(test)
+    assert f"{trained.held_out.measures['accuracy']:.1%}" in page_text(test)
+    assert f"always the most frequent class: {trained.held_out.measures['majority']:.1%}" in page_text(test)
     first = views(test)[0].proto.json
     assert views(test.number_input(key="member").set_value(2).run())[0].proto.json != first
 
@@ -247,7 +247,7 @@ def test_a_model_of_many_trees_shows_them_one_by_one_under_a_line_that_says_how_
 
 @pytest.mark.slow
 def test_the_first_person_is_answered_at_once_and_a_change_lights_the_path_up():
-    test = opened("tree", DataRole.PRIVATE, depth="3")
+    test = open_page("tree", DataRole.PRIVATE, depth="3")
     tree = tree_on_screen(test).tree
     others = {f.name: f.low if hasattr(f, "low") else f.categories[0] for f in tree.schema.features}
     asked = {tree.schema.feature_names[placed.node.rule.feature] for placed in tree.nodes() if isinstance(placed.node, Branch)}
@@ -255,11 +255,11 @@ def test_the_first_person_is_answered_at_once_and_a_change_lights_the_path_up():
     def cells():
         return others | {name: test.session_state[f"person {name}"] for name in asked}
 
-    assert answer_sentence(tree, cells()) in shown(test)
+    assert answer_sentence(tree, cells()) in page_text(test)
     number = next(box for box in test.number_input if str(box.key).startswith("person "))
     number.set_value(number.value + 1).run()
     assert test.session_state[SELECTED] == ".".join(("root", *leaf_reached(tree, cells())))
-    assert answer_sentence(tree, cells()) in shown(test)
+    assert answer_sentence(tree, cells()) in page_text(test)
     assert not [name for name in test.query_params if "person" in name]
 
 
@@ -281,15 +281,15 @@ def form(is_date):
 
 @pytest.mark.parametrize("is_date", [True, False])
 def test_a_date_is_asked_for_as_it_is_written_and_a_missing_value_where_the_schema_has_a_rule_for_it(is_date):
-    test = unfolded(AppTest.from_function(form, args=(is_date,))).run()
+    test = with_boxes_open(AppTest.from_function(form, args=(is_date,))).run()
     assert [box.value for box in test.text_input] == ["01.03.2024"] * is_date
     assert [box.label for box in test.checkbox] == ["age is missing"] * (not is_date)
-    assert f"Predicted outcome: {'ill' if is_date else 'well'}" in shown(test)
+    assert f"Predicted outcome: {'ill' if is_date else 'well'}" in page_text(test)
     for missing in test.checkbox:
         test.number_input[0].set_value(50).run()
-        assert "Predicted outcome: ill" in shown(test)
+        assert "Predicted outcome: ill" in page_text(test)
         missing.check().run()
-        assert "Predicted outcome: well" in shown(test)
+        assert "Predicted outcome: well" in page_text(test)
 
 
 # --- two trees at once: what is pinned, what stands beside it, and that neither costs anything.
@@ -327,7 +327,7 @@ def looks(monkeypatch) -> list[float]:
 def test_the_next_tree_stands_beside_a_pinned_one_until_it_is_unpinned(looks, monkeypatch, role):
     noted: list[str] = []
     monkeypatch.setattr(training, "note", lambda loaded, what, *more: noted.append(what))
-    test = at(click(opened("tree", role, depth="2", epsilon="2"), "Pin this tree"), 0.5)
+    test = at(click(open_page("tree", role, depth="2", epsilon="2"), "Pin this tree"), 0.5)
     seed = "" if role is DataRole.PRIVATE else ", seed 1"
     first = [f"Pinned: PF-tree, ε = 2, depth 2{seed}", f"Now: PF-tree, ε = 0.5, depth 2{seed}"]
     assert names(test) == first
@@ -356,7 +356,7 @@ def test_the_next_tree_stands_beside_a_pinned_one_until_it_is_unpinned(looks, mo
 
 @pytest.mark.slow
 def test_every_state_drawn_is_the_tree_of_its_epsilon_node_by_node_and_the_one_on_screen_is_among_them():
-    test = after_work(opened("tree", tree="Complete", depth="2", epsilon="0.37"), PATH).run()
+    test = after_work(open_page("tree", tree="Complete", depth="2", epsilon="0.37"), PATH).run()
     steps, accuracy = steps_of(test), tree_on_screen(test).held_out.measures["accuracy"]
     assert [step["value"] for step in steps] == sorted([*paths.EPSILONS, 0.37])
     rows, _ = in_use(DataRole.SIMULATED).data.split(TEST_SHARE, seed=0)
@@ -377,9 +377,9 @@ def test_every_state_drawn_is_the_tree_of_its_epsilon_node_by_node_and_the_one_o
 
 @pytest.mark.slow
 def test_private_rows_learners_without_noise_and_very_deep_trees_have_nothing_to_drag_and_private_rows_no_map():
-    private = opened("tree", DataRole.PRIVATE, open_boxes=[SHARES], depth="2")
-    deep = opened("tree", depth="8", learner="FS tree")
-    for test in (private, opened("tree", learner="Decision tree (not private)"), deep):
+    private = open_page("tree", DataRole.PRIVATE, open_boxes=[SHARES], depth="2")
+    deep = open_page("tree", depth="8", learner="FS tree")
+    for test in (private, open_page("tree", learner="Decision tree (not private)"), deep):
         assert PATH not in test.session_state["_work"].jobs
         assert not steps_of(test)
     assert "No map for private rows" in texts(private)
@@ -391,7 +391,7 @@ def test_private_rows_learners_without_noise_and_very_deep_trees_have_nothing_to
 @pytest.mark.parametrize("is_running", [True, False])
 def test_draws_that_another_session_left_half_done_are_not_shown_while_the_rest_is_made(monkeypatch, is_running):
     loaded = in_use(DataRole.SIMULATED)
-    half = Resamples((tree_on_screen(opened("tree", depth="2")).tree,), 30)
+    half = Resamples((tree_on_screen(open_page("tree", depth="2")).tree,), 30)
     job = Job(lambda progress, stop: None) if is_running else None
     now = Status((Result(half, complete=False),), (), None, False, job, False, None)
     monkeypatch.setattr(background, "autostart", lambda *_: now)
@@ -419,7 +419,7 @@ def test_no_control_of_the_tree_page_moves_when_draws_and_the_path_are_there(mon
         run(job)
 
     monkeypatch.setattr(Job, "run", after_the_gate)
-    test = opened("tree", depth="2")
+    test = open_page("tree", depth="2")
     early = places(test._tree)
     gate.set()
     late = places(after_work(test, RERUNS, PATH)._tree)
@@ -468,7 +468,7 @@ def report(test: AppTest, bar: dict[str, Any], event: str, value: Any) -> None:
     ],
 )
 def test_shares_moved_on_the_bar_are_those_of_the_next_tree_until_the_rule_is_asked_for_again(name, url, chosen, bar):
-    test = opened("tree", **(with_few_trees(name) | url))
+    test = open_page("tree", **(with_few_trees(name) | url))
     by_rule = bar["data"]
     for odd in (None, [], [1.0], [0.5, 0.25, 0.25, 0.0], "0.5,0.5", {"0": 1}):  # what no bar reports
         report(test, bar, "shares", odd)
@@ -490,7 +490,7 @@ def test_shares_moved_on_the_bar_are_those_of_the_next_tree_until_the_rule_is_as
 
 @pytest.mark.slow
 def test_a_level_share_needs_a_fixed_depth_and_not_all_weights_may_be_zero():
-    test = opened("tree")
+    test = open_page("tree")
     assert test.toggle(key="pf-tree.level_shares.by-hand").disabled
     test.selectbox(key="depth").set_value("3").run()
     test.toggle(key="pf-tree.level_shares.by-hand").set_value(True).run()
@@ -501,7 +501,7 @@ def test_a_level_share_needs_a_fixed_depth_and_not_all_weights_may_be_zero():
     assert {share.set_by for share in plan.shares} == {"you"}
     for level in range(3):
         test.number_input(key=f"pf-tree.level_shares.depth {level}").set_value(0.0).run()
-    assert "not all 0" in dict(said_in_boxes(test))["error"]
+    assert "not all 0" in dict(alerts(test))["error"]
 
 
 # --- the share map
@@ -509,7 +509,7 @@ def test_a_level_share_needs_a_fixed_depth_and_not_all_weights_may_be_zero():
 
 def map_page(name: str = "privatree", **url: str) -> AppTest:
     """The Tree page with the map open and there."""
-    test = opened("tree", open_boxes=[SHARES], **(with_few_trees(name) | url))
+    test = open_page("tree", open_boxes=[SHARES], **(with_few_trees(name) | url))
     return after_work(test, split_view.MAP)
 
 
@@ -533,9 +533,9 @@ def test_shares_of_levels_fix_the_depth_and_do_not_make_the_map_stale_which_anot
     assert "automatic choice" in maps(test)[0]
     test = map_page("pf-tree", depth="3")
     test.toggle(key="pf-tree.level_shares.by-hand").set_value(True).run()
-    assert not any("stale" in text for _, text in said_in_boxes(test))
+    assert not any("stale" in text for _, text in alerts(test))
     job = job_of(test, split_view.MAP)
     test.session_state["epsilon"] = 0.3
     test.run()
-    assert any("stale" in text for _, text in said_in_boxes(test))
+    assert any("stale" in text for _, text in alerts(test))
     assert job_of(test, split_view.MAP) in (None, job)

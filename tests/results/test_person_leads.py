@@ -20,7 +20,7 @@ from dpviz.release.register import Register
 from dpviz.results.exports import export, export_names
 from dpviz.results.verdict import Unit
 from dpviz.table.role import DataRole
-from tests.support.pages import after_work, button, in_use, opened, records, released, shown
+from tests.support.pages import after_work, button, in_use, open_page, page_text, records, release_tree
 from tests.support.release_rows import OF_PATIENTS, publish, requested, small_rows
 
 NAME = "stays"
@@ -95,35 +95,35 @@ def test_the_page_about_a_tree_leads_with_the_patient(monkeypatch, tmp_path, agr
     book.declare(NAME, epsilon_cap=6.0, unit="one patient", rows_per_unit=3)
     rows = of_patients(DataRole.PRIVATE)
     book.assign(rows.data.identity, NAME)
-    test = after_work(opened("tree", DataRole.PRIVATE, rows=rows, agreed=agreed, epsilon="3"), "tree")
+    test = after_work(open_page("tree", DataRole.PRIVATE, rows=rows, agreed=agreed, epsilon="3"), "tree")
     assert (CONSENT in test.session_state) == agreed
     boxes = [element.value for kind in (test.success, test.info, test.warning, test.error) for element in kind]
     (said,) = [text.replace("\\", "") for text in boxes if "PF-tree" in text]
     leads(said)
-    leads(shown(test))
+    leads(page_text(test))
 
 
 @pytest.mark.slow
 def test_publish_and_register_lead_with_the_patient(monkeypatch, tmp_path):
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
     book, rows = Register(), of_patients(DataRole.PRIVATE)
-    asked = opened("publish", DataRole.PRIVATE, rows=rows).number_input
+    asked = open_page("publish", DataRole.PRIVATE, rows=rows).number_input
     assert "Cap on ε (add/remove one person, up to 3 rows)" in [box.label for box in asked]
     book.declare(NAME, epsilon_cap=15.0, unit="one patient", rows_per_unit=3)
     book.assign(rows.data.identity, NAME)
-    test = opened("publish", DataRole.PRIVATE, rows=rows, epsilon="3")
-    leads(shown(test))
-    assert "poisoned" not in shown(test)
+    test = open_page("publish", DataRole.PRIVATE, rows=rows, epsilon="3")
+    leads(page_text(test))
+    assert "poisoned" not in page_text(test)
     promised = records(test, "Right guesses by this release alone")
     assert promised
     assert not any("poison" in line["what is promised"] for line in promised)
     leads(test.checkbox(key="publish-agreed").label.replace("\\", ""))
-    test = released(test)
-    leads(shown(test))
+    test = release_tree(test)
+    leads(page_text(test))
     button(test, "Release another one").click().run()
-    leads(shown(test))
-    register = opened("publish", DataRole.PRIVATE, rows=rows, **{"publish-view": "Register"})
-    leads(shown(register))
+    leads(page_text(test))
+    register = open_page("publish", DataRole.PRIVATE, rows=rows, **{"publish-view": "Register"})
+    leads(page_text(register))
     leads(" ".join(register.selectbox(key="publish-file").options))
     (release,) = records(register, "Every release of")
     named = [name for name in release if "ε" in name or "total" in name]
@@ -132,10 +132,10 @@ def test_publish_and_register_lead_with_the_patient(monkeypatch, tmp_path):
 
 
 def test_an_opened_model_leads_with_the_patient(document):
-    test = opened("publish", **{"publish-view": "Check a file"})
+    test = open_page("publish", **{"publish-view": "Check a file"})
     test.file_uploader[0].set_value(("release.json", document.encode(), "application/json")).run()
-    assert "Guaranteed: ε = 3 (add/remove one patient, up to 3 rows)" in shown(test)
-    leads(shown(test))
+    assert "Guaranteed: ε = 3 (add/remove one patient, up to 3 rows)" in page_text(test)
+    leads(page_text(test))
 
 
 def test_commands_lead_with_the_patient(book, document, tmp_path, capsys):

@@ -60,7 +60,7 @@ def in_use(role: DataRole, schema: Schema | None = None) -> DataInUse:
     return DataInUse(role, "A table", None, table, schema, encode(table, schema))
 
 
-def bundled() -> DataInUse:
+def bundled_clinic() -> DataInUse:
     """The clinic as it comes: the same rows in every session."""
     table, schema = sample_of(DataRole.SIMULATED)
     return DataInUse(DataRole.SIMULATED, "A table", "clinic", table, schema, encoded_sample("clinic"))
@@ -85,7 +85,7 @@ def refusal(name: str, role: DataRole) -> str:
     return ""
 
 
-def opened(
+def open_page(
     page: str,
     role: DataRole = DataRole.SIMULATED,
     *,
@@ -107,7 +107,7 @@ def opened(
         test.query_params[name] = value
     for label in open_boxes:
         test.session_state[f"open {label}"] = True
-    return unfolded(test).run()
+    return with_boxes_open(test).run()
 
 
 _APP = f"""
@@ -126,7 +126,7 @@ def whole_app(**url: str) -> AppTest:
     return test
 
 
-def unfolded(test: AppTest) -> AppTest:
+def with_boxes_open(test: AppTest) -> AppTest:
     """With every box open whose contents are made when somebody opens it."""
     for label in ON_DEMAND:
         test.session_state[f"open {label}"] = True
@@ -139,7 +139,7 @@ def _is_sound(test: AppTest) -> None:
     assert not [found.value for found in test.error if escape_markdown(FailedWork("internal").what) in found.value]
 
 
-def shown(test: AppTest) -> str:
+def page_text(test: AppTest) -> str:
     """What a page says as a reader sees it: without the signs that keep names from being Markdown."""
     return texts(test).replace("\\", "").replace("\u2060", "")
 
@@ -158,7 +158,7 @@ def texts(test: AppTest) -> str:
     return "\n".join(element.value for kind in kinds for element in kind)
 
 
-def said_in_boxes(test: AppTest) -> list[tuple[str, str]]:
+def alerts(test: AppTest) -> list[tuple[str, str]]:
     """(kind of box, text) of every alert."""
     kinds = {"success": test.success, "warning": test.warning, "error": test.error, "info": test.info}
     return [(kind, element.value) for kind, found in kinds.items() for element in found]
@@ -264,7 +264,7 @@ def declare(test: AppTest, target: str, n_public: int, **columns: dict[str, Any]
     return edit(test, **columns)
 
 
-def begun_release(state: Any) -> background.Job | None:
+def release_job(state: Any) -> background.Job | None:
     """The release that the session of this state has begun and not yet heard of; None when there is none."""
     if "_publish_token" not in state or not state["_publish_token"]:
         return None
@@ -272,11 +272,11 @@ def begun_release(state: Any) -> background.Job | None:
     return job
 
 
-def released(test: AppTest) -> AppTest:
+def release_tree(test: AppTest) -> AppTest:
     """Tick, click, and wait until the release is there."""
     test.checkbox(key="publish-agreed").check().run()
     button(test, "Release").click().run()
-    if (job := begun_release(test.session_state)) is not None:
+    if (job := release_job(test.session_state)) is not None:
         assert job.wait(SOON)
     return test.run()
 
