@@ -16,7 +16,7 @@ import streamlit as st
 from dpviz.app import background, controls, expected, explorations, frame, many_trees, parts, pinned, training
 from dpviz.app.exports import offer_export
 from dpviz.app.guarantee_line import guarantee_of, noise_line
-from dpviz.app.held_out import measured_line, measured_screen, rows_of_the_tree, said_of
+from dpviz.app.held_out import headline_texts, measured_line, measured_screen, rows_of_the_tree
 from dpviz.app.parts import as_code, error, escape_markdown
 from dpviz.app.person import person_screen
 from dpviz.app.prose import prose
@@ -31,7 +31,7 @@ from dpviz.charts.tree import model as model_figures
 from dpviz.charts.tree import text
 from dpviz.charts.tree.pair import Side, draw_pair
 from dpviz.charts.tree.paths import shape_in_words
-from dpviz.charts.tree.svg import NodeNotes, draw_tree
+from dpviz.charts.tree.svg import draw_tree
 from dpviz.charts.wording import count_text
 from dpviz.errors import DpvizError
 from dpviz.evaluation.resampling import Resamples
@@ -61,10 +61,10 @@ def ask_view() -> None:
 
 
 guarantee, row = st.container(), controls.settings_row()
-asked = controls.ask_settings(row, ask_view)
-request, schema, is_private = asked.request, in_use.schema, in_use.role is DataRole.PRIVATE
+settings = controls.ask_settings(row, ask_view)
+request, schema, is_private = settings.request, in_use.schema, in_use.role is DataRole.PRIVATE
 with st.container():  # what is said of a tree that still grows moves nothing below it
-    trained = training.tree_on_page(asked, in_use)
+    trained = training.tree_on_page(settings, in_use)
 
 
 # --- the picture
@@ -72,7 +72,7 @@ with st.container():  # what is said of a tree that still grows moves nothing be
 
 def draw(trained: training.TrainedTree, complete: Tree) -> None:
     """The tree, beside the pinned one if there is one, to be dragged through epsilons; then the card of the chosen node."""
-    asked, result = trained.asked.request, trained.result
+    request, result = trained.settings.request, trained.result
     trace = exact_trace(complete, rows_of_the_tree(in_use)) if in_use.role.may_show_rows else None
     with st.container():
         before = pinned.current_pin(in_use)
@@ -80,42 +80,33 @@ def draw(trained: training.TrainedTree, complete: Tree) -> None:
         pinned.pin_bar(before, trained, in_use)
     fold = st.session_state.get("tree", FOLDED) == FOLDED
     shown = collapse_leaves(complete, result.plan) if fold else complete
-    drawn = training.current_resamples(asked, in_use)
-    bars = intervals(complete, shown, result.plan, result.unit.rows)
-    notes = NodeNotes(trace.shares(shown) if trace else {}, probabilities=bars)
-    if drawn is not None:
-        notes = replace(
-            notes,
-            rerun_counts=drawn.split_recurrence(shown),
-            n_draws=drawn.n_done,
-            threshold_ranges=drawn.threshold_range(shown),
-        )
-    elif training.is_resampled(asked, in_use):  # room for what is to come
-        notes = replace(notes, n_draws=training.draws_of(asked, rows_of_the_tree(in_use).schema))
-    now = pinned.named("Now", trained, shown, notes)
-    beside = None if before is None else pinned.beside(before, in_use, fold=fold)
-    path = show_tree(trained, now, drawn, beside, fold=fold)
+    reruns = training.current_resamples(request, in_use)
+    now = pinned.pair_side("Now", trained, shown, trace.shares(shown) if trace else {}, reruns)
+    if reruns is None and training.is_resampled(request, in_use):  # room for what is to come
+        now = replace(now, notes=replace(now.notes, n_draws=training.draws_of(request, rows_of_the_tree(in_use).schema)))
+    beside = None if before is None else pinned.pinned_side(before, in_use, fold=fold)
+    path = show_tree(trained, now, reruns, beside, fold=fold)
     if before is not None and beside is not None:
         pinned.pair_words(before, trained, (beside, now))
-    show_node(trained, shown, path, trace, drawn)
+    show_node(trained, shown, path, trace, reruns)
     with on_demand("The same tree as text", icon=":material/notes:") as box:
         if box.open:
             tree_text(shown)
     with on_demand("How to read the picture", icon=":material/help:") as box:
         if box.open:
-            st.markdown("\n".join(f"- {line}" for line in legend(result, trace, drawn)))
-    if asked.settings.depth == "auto" and schema.n_public is not None:
-        whole = asked.plan(schema)
+            st.markdown("\n".join(f"- {line}" for line in legend(result, trace, reruns)))
+    if request.settings.depth == "auto" and schema.n_public is not None:
+        whole = request.plan(schema)
         if whole.depth != result.plan.depth:
             own = f"Automatic depth: {result.plan.depth} for these rows"
             st.caption(f"{own}; a release, trained on all rows, would have {whole.depth}.")
 
 
-def show_tree(trained: training.TrainedTree, now: Side, drawn: Resamples | None, pair: Side | None, *, fold: bool) -> str:
+def show_tree(trained: training.TrainedTree, now: Side, reruns: Resamples | None, pair: Side | None, *, fold: bool) -> str:
     """The view, with the pinned tree beside it where there is one; returns the path of the chosen node."""
-    asked, result = trained.asked.request, trained.result
+    request, result = trained.settings.request, trained.result
     chosen, path = chosen_in(VIEW, now.tree)
-    climbing, steps = (None, "") if pair is not None else training.current_path(asked, in_use, fold=fold)
+    path_work, steps = (None, "") if pair is not None else training.current_path(request, in_use, fold=fold)
     size = count_text(now.tree.n_leaves, "leaf", "leaves")
     title = f"{get_learner(result.learner).title}, depth {now.tree.depth}, {size}"
     wide, narrow = (
@@ -124,30 +115,30 @@ def show_tree(trained: training.TrainedTree, now: Side, drawn: Resamples | None,
         else draw_pair(pair, now, selected=chosen, narrow=narrow).standalone()
         for narrow in (False, True)
     )
-    said = {"shape": shape_in_words(result.plan)}
-    if drawn is not None:
-        said["survives"] = model_figures.survival_sentence(now.tree.schema, drawn)
+    captions = {"shape": shape_in_words(result.plan)}
+    if reruns is not None:
+        captions["survives"] = model_figures.survival_sentence(now.tree.schema, reruns)
     if trained.held_out is not None:
-        said |= said_of(trained.held_out, in_use, asked, drawn)
+        captions |= headline_texts(trained.held_out, in_use, request, reruns)
     if in_use.is_made_up:
-        said["mark"] = "Made-up rows"
-    tree_view(wide, narrow, selected=chosen, key=VIEW, steps=steps, epsilon=asked.settings.epsilon, said=said)
+        captions["mark"] = "Made-up rows"
+    tree_view(wide, narrow, selected=chosen, key=VIEW, steps=steps, epsilon=request.settings.epsilon, captions=captions)
     split_view(result, request)
     with st.container(key=frame.WORK):
-        if not now.notes.rerun_counts and training.is_resampled(asked, in_use):
-            again = training.resampling_task(asked, in_use)
+        if not now.notes.rerun_counts and training.is_resampled(request, in_use):
+            again = training.resampling_task(request, in_use)
             background.watch(again, "Training the tree again with new noise")
             if background.state(again).is_done:  # since the page was drawn without them
                 st.rerun()
-        elif climbing is not None:
+        elif path_work is not None:
             words = "Drawing the tree at other ε, to drag through"
-            background.watch(climbing, words, at_end=True)  # half of the steps shows nothing
-            for problem in background.state(climbing).problems:
+            background.watch(path_work, words, at_end=True)  # half of the steps shows nothing
+            for problem in background.state(path_work).problems:
                 error(problem)
     return path
 
 
-def legend(result: FitResult, trace: ExactTrace | None, drawn: Resamples | None) -> list[str]:
+def legend(result: FitResult, trace: ExactTrace | None, reruns: Resamples | None) -> list[str]:
     """What lines, bars, numbers and faint questions mean."""
     lines = ["The wider a line, the more rows."] if trace is not None else []
     if result.plan.held_out_part(LEAF_COUNTS) is not None:
@@ -157,9 +148,9 @@ def legend(result: FitResult, trace: ExactTrace | None, drawn: Resamples | None)
     if result.plan.held_out_part(LEAF_SUMS) is not None:
         lines.append("Bars: the number of a leaf on the scale of all leaves, with a 95% interval of its mean.")
     lines.append("“(no row)”: the questions above a leaf exclude each other, so no row gets there.")
-    if drawn is not None:
-        reruns = f"“26 of {drawn.n_done}”: that many reruns with new noise split on this feature here"
-        lines.append(f"{reruns}. The fewer, the fainter.")
+    if reruns is not None:
+        example = f"“26 of {reruns.n_done}”: that many reruns with new noise split on this feature here"
+        lines.append(f"{example}. The fewer, the fainter.")
         lines.append("Dashed: less than a third of them do. In brackets: where most of their thresholds are.")
         lines.append("A question can be faint just because another one predicts about as well.")
     return lines
@@ -168,7 +159,7 @@ def legend(result: FitResult, trace: ExactTrace | None, drawn: Resamples | None)
 # --- the chosen node: its rule and path in words, what was released there, how often it comes back under fresh noise
 
 
-def show_node(trained: training.TrainedTree, shown: Tree, path: str, trace: ExactTrace | None, drawn: Resamples | None) -> None:
+def show_node(trained: training.TrainedTree, shown: Tree, path: str, trace: ExactTrace | None, reruns: Resamples | None) -> None:
     """The card of the node at `path` of the tree on screen, folded or complete."""
     node, complete, result = shown.node(path), trained.tree, trained.result
     assert complete is not None
@@ -202,13 +193,13 @@ def show_node(trained: training.TrainedTree, shown: Tree, path: str, trace: Exac
                 st.markdown(f"{whose}: {node_rows_text(trace, path)}.")
             if is_private:
                 st.caption(prose("private", "not drawn again"))
-            elif training.is_resampled(trained.asked.request, in_use):
-                for problem in background.state(training.resampling_task(trained.asked.request, in_use)).problems:
+            elif training.is_resampled(trained.settings.request, in_use):
+                for problem in background.state(training.resampling_task(trained.settings.request, in_use)).problems:
                     st.caption(escape_markdown(str(problem)))
-                if drawn is not None:
-                    st.markdown(f":material/replay: {escape_markdown(model_figures.recurrence_sentence(drawn, shown, path))}")
-                    if drawn.n_done < drawn.n_asked:
-                        st.caption(f"Stopped after {drawn.n_done} of {drawn.n_asked} draws.")
+                if reruns is not None:
+                    st.markdown(f":material/replay: {escape_markdown(model_figures.recurrence_sentence(reruns, shown, path))}")
+                    if reruns.n_done < reruns.n_asked:
+                        st.caption(f"Stopped after {reruns.n_done} of {reruns.n_asked} draws.")
 
 
 def node_rows_text(trace: ExactTrace, path: str) -> str:
@@ -265,14 +256,14 @@ if trained is not None:
         guarantee_of(result)
     with st.container():
         if in_use.is_made_up:  # what to expect of the private ones, instead of a measure
-            expected.expected_screen(trained.asked.request, explorations.data_in_use())
+            expected.expected_screen(trained.settings.request, explorations.data_in_use())
         few = few_usable(in_use.data) if in_use.role.may_read else ""
-        for words in filter(None, (few, *map(str, remarks_on_settings(trained.asked.request, result.schema)))):
+        for words in filter(None, (few, *map(str, remarks_on_settings(trained.settings.request, result.schema)))):
             st.warning(escape_markdown(words), icon=":material/info:")
         if trained.tree is not None:
             draw(trained, trained.tree)
         else:
-            measured_line(trained.held_out, in_use, trained.asked.request)
+            measured_line(trained.held_out, in_use, trained.settings.request)
             split_view(result, request)
             many_trees.many_trees_screen(result.model)
     with on_demand("Where does ε go?", icon=":material/donut_large:") as box:
@@ -282,8 +273,8 @@ if trained is not None:
         if box.open:
             share_map_screen(request, in_use)
     if schema.n_public is not None:
-        best = which_learner(schema, epsilon=trained.asked.request.settings.epsilon)
-        if best.learner != trained.asked.request.learner:
+        best = which_learner(schema, epsilon=trained.settings.request.settings.epsilon)
+        if best.learner != trained.settings.request.learner:
             st.caption(f"Recommended by declared rows and ε alone: {get_learner(best.learner).title}. {best.lost}")
     person_screen(result.model, trained.tree)
     measured_screen(trained.held_out, schema, None if in_use.is_made_up else result.test_report)
@@ -293,4 +284,4 @@ if trained is not None:
         take_away(result)
     noise_line(result, in_use.role)
 frame.next_page_button("tree")
-frame.as_python(partial(as_python.tree, rows_read(), request, asked.draw))
+frame.as_python(partial(as_python.tree, rows_read(), request, settings.draw))

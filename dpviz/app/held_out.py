@@ -43,13 +43,13 @@ class HeldOut:
     """How a model does on rows held out, next to a constant: the most frequent class of the others, or their mean.
 
     `measures` are those of a sweep, NaN where the model holds no probabilities; `intervals` are 95% intervals, where there is
-    one. `confused`, of shape (n_classes, n_classes), counts rows by class and predicted class; None where the target is a number.
+    one. `confusion`, of shape (n_classes, n_classes), counts rows by class and predicted class; None for numbers.
     """
 
     measures: dict[str, float]
     intervals: dict[str, tuple[float, float]]
     n_rows: int
-    confused: np.ndarray | None = None
+    confusion: np.ndarray | None = None
     mean: float = math.nan  #: Of a number, over the rows trained on
 
 
@@ -58,11 +58,11 @@ def parts_of(data: EncodedDataset) -> Parts | None:
 
     Made once for all sessions that use the same data. Fits on the first part share their counts.
     """
-    found = _PARTS.get(data)
-    if found is None and data.n_rows >= 10:
+    parts = _PARTS.get(data)
+    if parts is None and data.n_rows >= 10:
         train, test = data.split(TEST_SHARE, seed=0)
-        found = _PARTS[data] = train.with_cached_counts(), test
-    return found
+        parts = _PARTS[data] = train.with_cached_counts(), test
+    return parts
 
 
 def rows_of_the_tree(in_use: DataInUse) -> EncodedDataset:
@@ -71,13 +71,13 @@ def rows_of_the_tree(in_use: DataInUse) -> EncodedDataset:
     return parts[0] if parts else in_use.data
 
 
-def held_out(model: Model, parts: Parts) -> HeldOut:
+def measure_held_out(model: Model, parts: Parts) -> HeldOut:
     """How a model that was trained on the first of `parts` does on the second."""
     train, test = parts
-    found, between = metrics(model, train, test), metric_intervals(model, test)
+    measures, intervals = metrics(model, train, test), metric_intervals(model, test)
     if isinstance(train.schema.target, NumericTarget):
-        return HeldOut(found, between, test.n_rows, mean=float(train.target.mean()))
-    return HeldOut(found, between, test.n_rows, confusion(test.target, model.predict(test), test.n_classes))
+        return HeldOut(measures, intervals, test.n_rows, mean=float(train.target.mean()))
+    return HeldOut(measures, intervals, test.n_rows, confusion(test.target, model.predict(test), test.n_classes))
 
 
 def private_test(report: TestReport, unit: Unit) -> None:
@@ -102,68 +102,70 @@ def tested_text(in_use: DataInUse) -> str:
     return f"{'right' if measure == 'test accuracy' else measure} on {parts[1].n_rows:,} held-out rows"
 
 
-def measured_line(found: HeldOut | None, in_use: DataInUse, request: FitRequest) -> None:
+def measured_line(held_out: HeldOut | None, in_use: DataInUse, request: FitRequest) -> None:
     """How a model that is not one tree does: the leading measure, others, and what needs no model."""
-    if found is None:
+    if held_out is None:
         return
-    said = said_of(found, in_use, request, None)
-    if found.confused is None:
-        constant = f"always the mean, {format_value(found.mean)}: {METRICS['rmse']} {format_value(found.measures['mean_rmse'])}"
+    texts = headline_texts(held_out, in_use, request, None)
+    measures = held_out.measures
+    if held_out.confusion is None:
+        constant = f"always the mean, {format_value(held_out.mean)}: {METRICS['rmse']} {format_value(measures['mean_rmse'])}"
     else:
-        constant = f"always the most frequent class: {found.measures['majority']:.1%}"
-    st.markdown(f"**{escape_markdown(said['lead'])}** {escape_markdown(' · '.join((said['tested'], said['besides'], constant)))}")
+        constant = f"always the most frequent class: {measures['majority']:.1%}"
+    line = " · ".join((texts["tested"], texts["besides"], constant))
+    st.markdown(f"**{escape_markdown(texts['lead'])}** {escape_markdown(line)}")
 
 
-def said_of(found: HeldOut, in_use: DataInUse, request: FitRequest, drawn: Resamples | None) -> dict[str, str]:
-    """The line above a tree, as its view takes it: the mean of its reruns `drawn`, once they are there."""
-    measure = measure_of(rows_of_the_tree(in_use))
-    if found.confused is None:
-        score, constant, besides = found.measures["r2"], 0.0, f"{METRICS['rmse']} {measure_text(found.measures['rmse'], 'rmse')}"
+def headline_texts(held_out: HeldOut, in_use: DataInUse, request: FitRequest, reruns: Resamples | None) -> dict[str, str]:
+    """The line above a tree, as its view takes it: the mean of its `reruns`, once they are there."""
+    measure, measures = measure_of(rows_of_the_tree(in_use)), held_out.measures
+    if held_out.confusion is None:
+        score, constant, besides = measures["r2"], 0.0, f"{METRICS['rmse']} {measure_text(measures['rmse'], 'rmse')}"
     else:
         is_rare = measure == "balanced accuracy"
-        score = found.measures["balanced_accuracy" if is_rare else "accuracy"]
-        constant = 1 / len(found.confused) if is_rare else found.measures["majority"]
-        rarest = int(found.confused.sum(axis=1).argmin())
-        auc, share = found.measures["auc"], recalls(found.confused)[rarest]
+        score = measures["balanced_accuracy" if is_rare else "accuracy"]
+        constant = 1 / len(held_out.confusion) if is_rare else measures["majority"]
+        rarest = int(held_out.confusion.sum(axis=1).argmin())
+        auc, share = measures["auc"], recalls(held_out.confusion)[rarest]
         of_100 = "–" if math.isnan(share) else f"{100 * share:.0f}"
         besides = f"finds {of_100} of 100 {visible(in_use.schema.classes[rarest])}"
         besides = besides if math.isnan(auc) else f"AUC {measure_text(auc, 'auc')} · {besides}"
-    scores, lines = ((), {}) if drawn is None else once_of(drawn, "_scores", lambda them: _compared(them, request, in_use))
+    scores, lines = ((), {}) if reruns is None else once_of(reruns, "_scores", lambda them: _rerun_scores(them, request, in_use))
     strip = strip_svg(score, scores, {"constant": constant, **lines}, measure)
     return {"besides": besides, "strip": strip, **headline(score, scores, measure, tested_text(in_use))}
 
 
-def _compared(drawn: Resamples, request: FitRequest, in_use: DataInUse) -> tuple[tuple[float, ...], dict[str, float]]:
+def _rerun_scores(reruns: Resamples, request: FitRequest, in_use: DataInUse) -> tuple[tuple[float, ...], dict[str, float]]:
     """The measure of every rerun, and of an ordinary tree of this depth and a constant."""
     parts = parts_of(in_use.data)
     if parts is None:
         return (), {}
     lines = references(*parts, max_depth=request.comparison_depth(parts[0].schema))
-    return tuple(leading_measure(model, *parts) for model in drawn.models), lines
+    return tuple(leading_measure(model, *parts) for model in reruns.models), lines
 
 
-def measured_screen(found: HeldOut | None, schema: Schema, report: TestReport | None) -> None:
+def measured_screen(held_out: HeldOut | None, schema: Schema, report: TestReport | None) -> None:
     """Every measure on held-out rows, none for private rows; and the private test result `report`."""
-    if found is not None and found.confused is not None:
+    if held_out is not None and held_out.confusion is not None:
         with on_demand("Every measure on the held-out rows", icon=":material/table_rows:") as box:
             if box.open:
-                _every(found, found.confused, schema)
+                _measure_tables(held_out, held_out.confusion, schema)
     if report is not None:
         private_test(report, unit_in_use())
 
 
-def _every(found: HeldOut, confused: np.ndarray, schema: Schema) -> None:
+def _measure_tables(held_out: HeldOut, confusion: np.ndarray, schema: Schema) -> None:
     lines: list[dict[str, Any]] = []
-    for name in metrics_for(schema, found.measures["majority"]):
-        value, between = found.measures.get(name), found.intervals.get(name)
+    for name in metrics_for(schema, held_out.measures["majority"]):
+        value, interval = held_out.measures.get(name), held_out.intervals.get(name)
         if value is not None:
-            interval = "–" if between is None or math.isnan(between[0]) else interval_text(between, name)
-            said = "needs probabilities" if math.isnan(value) else measure_text(value, name)
-            lines.append({"measure": capital(METRICS[name]), "value": said, "95%": interval})
+            ends = "–" if interval is None or math.isnan(interval[0]) else interval_text(interval, name)
+            text = "needs probabilities" if math.isnan(value) else measure_text(value, name)
+            lines.append({"measure": capital(METRICS[name]), "value": text, "95%": ends})
     rows_table(lines, "Measures on held-out rows.")
     st.caption("Rows of each class, and what they are predicted as.")
     lines = []
-    for name, row, right in zip(schema.classes, confused.tolist(), recalls(confused).tolist(), strict=True):
+    for name, row, right in zip(schema.classes, confusion.tolist(), recalls(confusion).tolist(), strict=True):
         low, high = wilson(1 - right, sum(row)) if sum(row) else (0.0, 0.0)
         error = f"{percent(1 - right)} ({percent(low)} to {percent(high)})" if sum(row) else "no rows"
         predicted = {f"predicted {other}": count for other, count in zip(schema.classes, row, strict=True)}

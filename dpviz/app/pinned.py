@@ -5,6 +5,7 @@ Nothing is trained, read or drawn again because a tree is pinned or unpinned.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 
 import streamlit as st
@@ -53,31 +54,29 @@ def current_pin(in_use: DataInUse) -> TrainedTree | None:
 # --- what is shown
 
 
-def beside(pinned: TrainedTree, in_use: DataInUse, *, fold: bool) -> Side:
+def pinned_side(pinned: TrainedTree, in_use: DataInUse, *, fold: bool) -> Side:
     """The pinned tree as it is drawn; lines mean rows where rows may be shown."""
-    complete, plan = pinned.tree, pinned.result.plan
+    complete = pinned.tree
     assert complete is not None
-    shown = collapse_leaves(complete, plan) if fold else complete
-    widths = exact_trace(complete, rows_of_the_tree(in_use)).shares(shown) if in_use.role.may_show_rows else None
-    notes = NodeNotes(widths or {}, probabilities=intervals(complete, shown, plan, pinned.result.unit.rows))
-    request = pinned.asked.request  # its fresh draws, where they are there since it was the one on screen; none of private rows
-    found = background.values_of(resampling_task(request, in_use)) if is_resampled(request, in_use) else ()
-    drawn: Resamples | None = found[0] if found else None
-    if drawn is not None and drawn.n_done:
-        notes = replace(
-            notes,
-            rerun_counts=drawn.split_recurrence(shown),
-            n_draws=drawn.n_done,
-            threshold_ranges=drawn.threshold_range(shown),
-        )
-    return named("Pinned", pinned, shown, notes)
+    tree = collapse_leaves(complete, pinned.result.plan) if fold else complete
+    row_shares = exact_trace(complete, rows_of_the_tree(in_use)).shares(tree) if in_use.role.may_show_rows else {}
+    request = pinned.settings.request
+    # where they are there since it was the tree on screen; none of private rows
+    reruns = background.values_of(resampling_task(request, in_use)) if is_resampled(request, in_use) else ()
+    return pair_side("Pinned", pinned, tree, row_shares, next((one for one in reruns if one.n_done), None))
 
 
-def named(name: str, trained: TrainedTree, shown: Tree, notes: NodeNotes) -> Side:
-    """A tree under its settings, as far as a reader of two trees needs them."""
-    settings = f"ε = {number_text(trained.result.settings.epsilon)}, depth {trained.result.plan.depth}"
-    seed = "" if trained.result.seed is None else f", seed {trained.result.seed}"
-    return Side(f"{name}: {get_learner(trained.result.learner).title}, {settings}{seed}", shown, notes)
+def pair_side(name: str, trained: TrainedTree, tree: Tree, row_shares: Mapping[str, float], reruns: Resamples | None) -> Side:
+    """A tree with its notes, folded or complete, under its settings as far as a reader of two trees needs them."""
+    result = trained.result
+    assert trained.tree is not None
+    notes = NodeNotes(row_shares, probabilities=intervals(trained.tree, tree, result.plan, result.unit.rows))
+    if reruns is not None:
+        counts, ranges = reruns.split_recurrence(tree), reruns.threshold_range(tree)
+        notes = replace(notes, rerun_counts=counts, n_draws=reruns.n_done, threshold_ranges=ranges)
+    settings = f"ε = {number_text(result.settings.epsilon)}, depth {result.plan.depth}"
+    seed = "" if result.seed is None else f", seed {result.seed}"
+    return Side(f"{name}: {get_learner(result.learner).title}, {settings}{seed}", tree, notes)
 
 
 def pair_words(pinned: TrainedTree, trained: TrainedTree, sides: tuple[Side, Side]) -> None:

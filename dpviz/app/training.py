@@ -17,7 +17,7 @@ import streamlit as st
 from dpviz.app import background
 from dpviz.app.controls import TreeSettings
 from dpviz.app.explorations import keep_unnoted, note
-from dpviz.app.held_out import HeldOut, Parts, held_out, parts_of, rows_of_the_tree, tested_text
+from dpviz.app.held_out import HeldOut, Parts, measure_held_out, parts_of, rows_of_the_tree, tested_text
 from dpviz.app.state import DataInUse, unit_in_use
 from dpviz.charts.tree.paths import PathSteps, measure_of, packed_steps
 from dpviz.errors import Cancelled, DpvizError
@@ -56,7 +56,7 @@ class TrainedTree:
     `unnoted` is why an exploration of private rows could not be noted in the register.
     """
 
-    asked: TreeSettings
+    settings: TreeSettings
     result: FitResult
     held_out: HeldOut | None
     unnoted: DpvizError | None = None
@@ -106,7 +106,7 @@ def _tree(asked: TreeSettings, in_use: DataInUse, parts: Parts | None, *, progre
     result = request.fit(parts[0] if parts else in_use.data)
     _require_wanted(stop)
     progress(0.5)
-    counted = held_out(result.model, parts) if parts and not in_use.is_made_up else None
+    counted = measure_held_out(result.model, parts) if parts and not in_use.is_made_up else None
     _require_wanted(stop)
     return TrainedTree(asked, result, counted)
 

@@ -22,25 +22,22 @@ def tree_view(
     key: str,
     steps: str = "",
     epsilon: float | None = None,
-    said: Mapping[str, str] | None = None,
+    captions: Mapping[str, str] | None = None,
     height: int | None = None,
-) -> str | None:
-    """Show a tree; return the id of the node that was chosen just now ("root.L"), None on every other run.
+) -> None:
+    """Show a tree, of which a node can be chosen: see `chosen_in`.
 
     `svg_wide` and `svg_narrow` are drawings of one tree by `dpviz.charts.tree.svg`; the narrow one is shown below 520 px. A tree
     of the same shape as the one before keeps zoom, place and focus. Choosing a node is one rerun: the widget marks it at once, so
-    the drawings may be made without a selection. `selected` is the node to mark, as the page knows it; a choice made just now
-    goes before it.
+    the drawings may be made without a selection. `selected` is the node to mark, as the page knows it.
 
-    `said` is what stands around the drawing: the line above it ("lead", "tested", "spread", "besides", "strip"; left out where
-    nothing was measured), "survives" and "shape" below it, and a "mark" on it. `steps` is the tree at other epsilons,
-    which are shown while `epsilon_slider` is dragged, as `dpviz.app.training` packs them; `epsilon` is that of the drawings.
+    `captions` stand around the drawing: the line above it ("lead", "tested", "spread", "besides", "strip"; left out where nothing
+    was measured), "survives" and "shape" below it, and a "mark" on it. `steps` is the tree at other epsilons, which are shown
+    while `epsilon_slider` is dragged, as `dpviz.app.training` packs them; `epsilon` is that of the drawings.
     """
-    marked = chosen_node(key) or selected
-    data: dict[str, Any] = {"wide": svg_wide, "narrow": svg_narrow, "selected": marked, "key": key}
-    data |= {"steps": steps, "epsilon": epsilon, "said": said, "height": height}
-    result = component("dpviz_tree", Path(__file__))(key=key, data=data, on_clicked_change=ignore)
-    return result.clicked
+    data: dict[str, Any] = {"wide": svg_wide, "narrow": svg_narrow, "selected": selected, "key": key}
+    data |= {"steps": steps, "epsilon": epsilon, "said": captions, "height": height}
+    component("dpviz_tree", Path(__file__))(key=key, data=data, on_clicked_change=ignore)
 
 
 def show_tree(
@@ -71,9 +68,9 @@ def chosen_node(key: str) -> str | None:
 SELECTED = "_selected_node"
 
 
-def chosen_in(key: str, shown: Tree) -> tuple[str, str]:
+def chosen_in(key: str, tree: Tree) -> tuple[str, str]:
     """Id and path of the node chosen in the tree of this key, or of the closest one above it that is on screen."""
-    ids = {placed.id: placed.path for placed in shown.nodes()}
+    ids = {placed.id: placed.path for placed in tree.nodes()}
     chosen = st.session_state[SELECTED] = chosen_node(key) or st.session_state.get(SELECTED, "root")
     while chosen not in ids:
         chosen = chosen.rpartition(".")[0] or "root"

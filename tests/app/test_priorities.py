@@ -69,7 +69,7 @@ def test_a_tree_and_other_epsilons_overtake_long_work_of_many_sessions_on_every_
     jobs = [busy(page) for page in [*LONG_WORK] * 2]
     assert held.began.wait(SOON)
     second = open_page("tree", depth="2")
-    assert tree_on_screen(second).asked.request.settings.depth == 2
+    assert tree_on_screen(second).settings.request.settings.depth == 2
     assert "Would be guaranteed if released" in texts(second)
     assert not job_of(second, training.TREE).is_stopped
     assert job_of(second, training.PATH).wait(SOON)

@@ -47,7 +47,7 @@ def slow(monkeypatch):
 
 
 def depth_on_screen(test):
-    return tree_on_screen(test).asked.request.settings.depth
+    return tree_on_screen(test).settings.request.settings.depth
 
 
 @pytest.mark.slow

@@ -126,12 +126,12 @@ def test_neither_a_link_nor_code_that_asks_for_a_learner_without_privacy_gets_it
     assert trained.result.learner == "pf-tree"
     assert trained.result.seed is None
     assert trained.held_out is None
-    held = gc.get_referents(trained.result, trained.result.model, trained.asked.request)
+    held = gc.get_referents(trained.result, trained.result.model, trained.settings.request)
     assert not [item for item in held if item is private.data or item is private.table]
     monkeypatch.setattr(training, "st", SimpleNamespace(session_state={}))
-    settings = trained.asked.request.settings
+    settings = trained.settings.request.settings
     for name in (name for name in learner_names() if not get_learner(name).spends_epsilon):
-        task = training.tree_task(replace(trained.asked, request=FitRequest(name, settings)), private)
+        task = training.tree_task(replace(trained.settings, request=FitRequest(name, settings)), private)
         ((_, result),) = task.run(task.keys, lambda share: None, lambda: False)
         assert "is not shown on private rows" in str(result.problem)
 

@@ -108,7 +108,7 @@ def test_a_learner_of_each_kind_is_drawn_and_looks_no_more_guaranteed_than_it_is
     assert result.claim.because in page_text(test)
     assert escape_markdown(split_sentence(split_of(result))) in said
     (bar,) = [json.loads(view.proto.json) for view in test.main.get("bidi_component") if view.key == "split"]
-    movable = MovableShares.of(trained.asked.request, result.schema)
+    movable = MovableShares.of(trained.settings.request, result.schema)
     assert bar["shares"] == ([] if movable is None else pytest.approx([share for share in movable.automatic if share]))
     assert split_view.MAP not in test.session_state["_work"].jobs  # nobody has opened it
 
@@ -139,9 +139,9 @@ def test_accuracy_and_questions_are_told_with_their_reruns_beside_what_a_constan
     assert own == round(100 * found.measures["accuracy"], 1)
     assert low <= float(said["lead"].rstrip("%")) <= high
     assert said["tested"] == f"right on {found.n_rows:,} held-out rows, mean of 5 trees"  # tests draw four
-    rows = found.confused.sum(axis=1)
+    rows = found.confusion.sum(axis=1)
     rarest = rows.argmin()
-    of_100, name = 100 * found.confused[rarest, rarest] / rows[rarest], in_use(DataRole.SIMULATED).schema.classes[rarest]
+    of_100, name = 100 * found.confusion[rarest, rarest] / rows[rarest], in_use(DataRole.SIMULATED).schema.classes[rarest]
     assert said["besides"] == f"AUC {found.measures['auc']:.3f} · finds {of_100:.0f} of 100 {name}"
     assert f">constant {found.measures['majority']:.1%}<" in said["strip"]
     assert found.n_rows == round(0.2 * in_use(DataRole.SIMULATED).data.n_rows)
@@ -157,9 +157,9 @@ def test_every_measure_is_listed_and_every_class_has_its_error():
     listed, confused = (records(test, words) for words in ("Measures on held-out", "Confusion"))
     assert [line["measure"] for line in listed] == ["Accuracy", "Balanced accuracy", "AUC", "Log loss", "Brier score"]
     kept_aside = tree_on_screen(test).held_out
-    counts = [[f"{count:,}" for count in row] for row in kept_aside.confused.tolist()]
+    counts = [[f"{count:,}" for count in row] for row in kept_aside.confusion.tolist()]
     assert [[line[name] for name in line if name.startswith("predicted")] for line in confused] == counts
-    for code, (line, row) in enumerate(zip(confused, kept_aside.confused.tolist(), strict=True)):
+    for code, (line, row) in enumerate(zip(confused, kept_aside.confusion.tolist(), strict=True)):
         wrong = sum(row) - row[code]
         ends = stats.binomtest(wrong, sum(row)).proportion_ci(0.95, "wilson")
         assert line["error"] == f"{percent(wrong / sum(row))} ({percent(ends.low)} to {percent(ends.high)})"
