@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import http.client
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import Any
 
 import pytest
@@ -102,10 +103,14 @@ def asked(headers: Iterable[tuple[str, str]], public: str | None, kind: str, **h
     return reached, answers(HostFilter(streamlit, public), headers, kind=kind, **how)
 
 
-def is_unframed(message: Any) -> bool:
-    """Whether an answer forbids frames, once."""
-    said = [(name.decode(), value.decode()) for name, value in message["headers"]]
-    return {("content-security-policy", "frame-ancestors 'none'"), ("x-frame-options", "DENY")} <= set(said)
+def is_unframed(headers: Iterable[tuple[str, str]]) -> bool:
+    """Whether an answer forbids frames."""
+    wanted = {("content-security-policy", "frame-ancestors 'none'"), ("x-frame-options", "DENY")}
+    return wanted <= {(name.lower(), value) for name, value in headers}
+
+
+def headers_of(message: Any) -> list[tuple[str, str]]:
+    return [(name.decode(), value.decode()) for name, value in message["headers"]]
 
 
 @pytest.mark.parametrize("kind", ["http", "websocket"])
@@ -114,11 +119,11 @@ def test_our_own_page_and_a_link_elsewhere_reach_streamlit_without_an_origin_to_
         (scope,), (start,) = asked(headers.items(), public, kind)
         kept = {name: value for name, value in headers.items() if name != "origin"}
         assert {name.decode(): value.decode() for name, value in scope["headers"]} == {**kept, serving.CHECKED: "1"}
-        assert is_unframed(start)
+        assert is_unframed(headers_of(start))
     for headers, public in FOREIGN:
         reached, (start, _) = asked(headers.items(), public, kind)
         assert (reached, start["status"]) == ([], 403), headers
-        assert is_unframed(start)
+        assert is_unframed(headers_of(start))
     link = [("host", "localhost:8501"), *LINK.items()]
     assert bool(asked(link, None, kind)[0]) == (kind == "http")
     assert not asked(link, None, kind, method="POST")[0]
@@ -140,37 +145,49 @@ def test_an_answer_to_what_fails_forbids_frames_and_says_nothing_of_it():
     app = Starlette(routes=[Route("/", failing), *checked.pop("routes")], **checked)
     start, body = answers(app, [("host", "localhost")])
     assert start["status"] == 500
-    assert is_unframed(start)
+    assert is_unframed(headers_of(start))
     assert b"private" not in body["body"]
 
 
-def status(port: int, headers: dict[str, str], *, upgrade: bool) -> int:
-    """What the server answers to one request, or to the wish for a websocket."""
-    line = http.client.HTTPConnection("localhost", port, timeout=SOON)
+def answer(port: int, headers: dict[str, str], path: str = "/", *, upgrade: bool = False) -> tuple[int, Any, bytes]:
+    """(status, headers, body) of the answer to one request, or to the wish for a websocket."""
     wish = {
         "Connection": "Upgrade",
         "Upgrade": "websocket",
         "Sec-WebSocket-Version": "13",
         "Sec-WebSocket-Key": "A" * 22 + "==",
     }
-    try:
-        line.request("GET", "/_stcore/stream" if upgrade else "/", headers={**headers, **(wish if upgrade else {})})
-        return line.getresponse().status
-    finally:
-        line.close()
+    with closing(http.client.HTTPConnection("localhost", port, timeout=SOON)) as line:
+        line.request("GET", "/_stcore/stream" if upgrade else path, headers={**headers, **(wish if upgrade else {})})
+        found = line.getresponse()
+        return found.status, found.headers.items(), found.read()
+
+
+def statuses(port: int, headers: dict[str, str]) -> list[int]:
+    """Of the page and of its websocket."""
+    return [answer(port, headers, upgrade=upgrade)[0] for upgrade in (False, True)]
+
+
+DPVIZ = [sys.executable, "-m", "dpviz", "app", "--no-browser", "--port"]
+STREAMLIT = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), "--server.headless", "true", "--server.port"]
+PLACES = ("/", "/data", "/_stcore/health", "/_stcore/host-config", "/favicon.png", "/no/such", "/_stcore/upload_file/0/0")
 
 
 @pytest.mark.slow
-def test_streamlit_s_own_command_runs_the_same_server(tmp_path: Any) -> None:
-    """Started from anywhere, by the file alone: what `dpviz app` refuses is refused, and its own pages are answered."""
-    command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), "--server.headless", "true", "--server.port"]
+@pytest.mark.parametrize("command", [DPVIZ, STREAMLIT], ids=["dpviz", "streamlit"])
+def test_either_command_runs_a_server_that_refuses_strangers_and_whose_every_answer_forbids_frames(command, tmp_path) -> None:
+    """Streamlit's own is started from anywhere, by the file alone."""
     with process_of(command, tmp_path, {**os.environ, "PYTHONPATH": str(ROOT)}) as (address, _):
         port = int(address.rpartition(":")[2])
         own = {"Host": f"localhost:{port}"}
-        assert [status(port, own, upgrade=upgrade) for upgrade in (False, True)] == [200, 101]
+        assert statuses(port, own) == [200, 101]
         foreign = [{"Host": "evil.example"}, {**own, "Origin": "http://evil.example"}, {**own, "Sec-Fetch-Dest": "iframe"}]
         for headers in foreign:
-            assert [status(port, headers, upgrade=upgrade) for upgrade in (False, True)] == [403, 403], headers
+            assert statuses(port, headers) == [403, 403], headers
+        for path in PLACES:
+            for headers in (own, foreign[-1]):
+                assert is_unframed(answer(port, headers, path)[1]), (path, headers)
+        assert json.loads(answer(port, own, "/_stcore/host-config")[2])["allowedOrigins"] == [], "no page may send commands"
 
 
 @pytest.mark.slow
@@ -181,15 +198,13 @@ def test_no_foreign_page_makes_the_server_ask_anybody(tmp_path: Any) -> None:
     watched = ["strace", "-f", "-qq", "-e", "trace=connect,sendto,sendmsg", "-o", str(calls)]
     if subprocess.run([*watched, "true"], check=False, capture_output=True).returncode:
         pytest.skip("strace may not watch here")
-    command = [*watched, sys.executable, "-m", "dpviz", "app", "--no-browser", "--port"]
-    with process_of(command, tmp_path, {**os.environ, "PYTHONPATH": str(ROOT)}) as (address, process):
+    with process_of([*watched, *DPVIZ], tmp_path, {**os.environ, "PYTHONPATH": str(ROOT)}) as (address, process):
         port = int(address.rpartition(":")[2])
         own = {"Host": f"localhost:{port}"}
         try:
-            assert status(port, own, upgrade=False) == 200
-            assert status(port, {**own, "Origin": f"http://localhost:{port}"}, upgrade=True) == 101
+            assert statuses(port, {**own, "Origin": f"http://localhost:{port}"}) == [200, 101]
             for foreign in ({**own, "Origin": "http://evil.example"}, {"Host": "evil.example"}):
-                assert [status(port, foreign, upgrade=upgrade) for upgrade in (False, True)] == [403, 403]
+                assert statuses(port, foreign) == [403, 403]
         finally:
             for child in _children(process.pid):
                 subprocess.run(["kill", str(child)], check=False)

@@ -1,8 +1,7 @@
 """Take the pictures of every page: `python -m tests.browser.screenshots [PAGE ...]` writes data/screenshots/, which is not kept.
 
-1440 and 390 px wide, light and dark, on the first sample, whose register holds two releases. `report`
-is the printed report of the second: page one, and the first page of the annexes, on A4. Needs a Chromium (DPVIZ_BROWSER, one on
-the path, or Playwright's own).
+1440 and 390 px wide, light and dark, on the first sample, whose register holds two releases. Needs a Chromium (DPVIZ_BROWSER, one
+on the path, or Playwright's own).
 """
 
 from __future__ import annotations
@@ -10,14 +9,11 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import sync_playwright
 
-from dpviz.charts.publish.report import SignatureLine, report_html
-from dpviz.io.exports.contract import ExportInput
 from dpviz.io.samples import load_sample
 from dpviz.learners import FitRequest
 from dpviz.release.register import Register
@@ -30,14 +26,6 @@ from tests.support.visiting import settled, visitor
 FOLDER = ROOT / "data" / "screenshots"
 WIDTHS = {"wide": 1440, "narrow": 390}
 TALLEST = 2600
-#: Pixels of a sheet.
-A4 = {"width": 794, "height": 1123}
-COLOURS = 128  # of a palette: a page of flat colours loses nothing visible
-
-
-def pages() -> list[str]:
-    """Every page by name, in the order of the files."""
-    return sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
 
 
 def take(browser: Any, address: str, page_name: str, size: str) -> list[Path]:
@@ -56,27 +44,8 @@ def take(browser: Any, address: str, page_name: str, size: str) -> list[Path]:
         _settle(page)
         paths.append(FOLDER / f"{page_name}-{size}-{scheme}.png")
         page.screenshot(path=paths[-1], animations="disabled")
-        _shrink(paths[-1])
     context.close()
     return paths
-
-
-def print_report(browser: Any) -> Iterator[Path]:
-    """Pictures of two pages of the report as it is printed; their paths."""
-    entry = Register().releases()[1]
-    signed = SignatureLine(entry.data_set, entry.finished[:10], "The statistician of the health check")
-    page = browser.new_page(viewport=A4)
-    page.emulate_media(media="print")
-    page.set_content(report_html(ExportInput(Path(entry.file).read_text(encoding="utf-8")), signed))
-    page.add_style_tag(content="body { padding: 16mm }")
-    for number, others in ((1, ".annex, .annex ~ *"), (2, "main > :has(~ .annex)")):
-        hidden = page.add_style_tag(content=f"{others} {{ display: none }}")
-        path = FOLDER / f"report-page-{number}.png"
-        page.screenshot(path=path)
-        hidden.evaluate("tag => tag.remove()")
-        _shrink(path)
-        yield path
-    page.close()
 
 
 def _settle(page: Any) -> None:
@@ -84,14 +53,6 @@ def _settle(page: Any) -> None:
     settled(page)
     page.evaluate("document.fonts.ready")
     page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-
-
-def _shrink(path: Path) -> None:
-    from PIL import Image
-
-    with Image.open(path) as picture:
-        small = picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
-    small.save(path, optimize=True)
 
 
 def book_releases(folder: str) -> None:
@@ -106,23 +67,16 @@ def book_releases(folder: str) -> None:
 
 def main(names: list[str]) -> None:
     """Take the pictures of these pages, all by default."""
+    FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         book_releases(folder)
-        _take_all(names)
-
-
-def _take_all(names: list[str]) -> None:
-    FOLDER.mkdir(exist_ok=True)
-    with serve(ROOT / "app.py") as address, sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=installed_browser(), args=BROWSER_ARGUMENTS)
-        if "report" in names or not names:
-            for path in print_report(browser):
-                print(path.relative_to(ROOT))
-        for name in [name for name in names if name != "report"] or ([] if names else pages()):
-            for size in WIDTHS:
-                for path in take(browser, address, name, size):
-                    print(path.relative_to(ROOT), flush=True)
-        browser.close()
+        with serve(ROOT / "app.py") as address, sync_playwright() as driver:
+            browser = driver.chromium.launch(executable_path=installed_browser(), args=BROWSER_ARGUMENTS)
+            for name in names or sorted(path.stem for path in (ROOT / "pages").glob("*.py")):
+                for size in WIDTHS:
+                    for path in take(browser, address, name, size):
+                        print(path.relative_to(ROOT), flush=True)
+            browser.close()
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ which may keep the name that the visitor asked for or not.
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 import sys
@@ -14,16 +13,13 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from threading import Thread
 from typing import Any
-from urllib.error import HTTPError
-from urllib.parse import urlsplit
-from urllib.request import Request, urlopen
 
 import pytest
 
 from tests.support.serving import BROWSER_ARGUMENTS, ROOT, free_port, process_of
 from tests.support.visiting import press, visitor
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.verify]
 
 #: Streamlit takes commands from the first unless told otherwise; the others are other programs on this computer, and a stranger.
 STRANGERS = ("https://evil.streamlit.app", "http://localhost:18765", "http://127.0.0.1:18765", "http://evil.example")
@@ -139,8 +135,6 @@ def browser(request: pytest.FixtureRequest, browser_path: str | None) -> Iterato
         found.close()
 
 
-@pytest.mark.browser
-@pytest.mark.verify
 @pytest.mark.parametrize(("dashboard", "browser"), WAYS, indirect=True)
 def test_no_page_elsewhere_gets_anything_our_own_goes_on_working_and_a_link_leads_here(dashboard: str, browser: Any) -> None:
     context = visitor(browser)
@@ -168,26 +162,3 @@ def test_no_page_elsewhere_gets_anything_our_own_goes_on_working_and_a_link_lead
     page.get_by_role("link").click()
     page.locator("[data-testid=stApp]").wait_for()
     context.close()
-
-
-#: A proxy passes on what the server says: proxies are asked in the long tests.
-_DASHBOARDS = ("direct", "streamlit run", *(pytest.param(way, marks=pytest.mark.verify) for way, _ in WAYS[4:]))
-
-
-@pytest.mark.parametrize("dashboard", _DASHBOARDS, indirect=True)
-def test_every_answer_forbids_frames_and_no_host_may_send_commands(dashboard: str) -> None:
-    for path in ("/", "/data", "/_stcore/health", "/_stcore/host-config", "/favicon.png", "/no/such", UPLOAD):
-        for said in ({}, {"Sec-Fetch-Dest": "iframe"}):
-            answer = _answer(dashboard + path, said)
-            assert answer.headers["Content-Security-Policy"] == "frame-ancestors 'none'"
-            assert answer.headers["X-Frame-Options"] == "DENY"
-    assert json.load(_answer(f"{dashboard}/_stcore/host-config", {}))["allowedOrigins"] == []
-
-
-def _answer(address: str, headers: dict[str, str]) -> Any:
-    """Of the computer itself: not everybody knows that trees.localhost is this one too."""
-    place = urlsplit(address)
-    try:
-        return urlopen(Request(f"http://localhost:{place.port}{place.path}", headers={"Host": place.netloc, **headers}))
-    except HTTPError as refusal:
-        return refusal

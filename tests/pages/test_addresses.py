@@ -21,7 +21,7 @@ OPENED += [("compare", {"tab": PLAN_TAB, "wanted": "depth", "attack": "one-of-n"
 OPENED += [("compare", {"view": view}) for view in ("over depth", "over number of rows")]
 OPENED += [("learn", {"lesson": lesson.name}) for lesson in LESSONS]
 #: Read by the app itself rather than by a widget.
-READ = ("data", "draft", "epsilon", "lock", "hide", "lesson", "tree")
+READ = ("data", "epsilon", "lesson", "tree")
 ODD = {
     "many digits": "9" * 5_000,
     "many digits below zero": "-" + "9" * 5_000,
