@@ -1,12 +1,10 @@
 """Whoever counts rows that are not in memory is killed, or Spark, or an executor: `python -m tests.support.killing WHAT ...`.
 
 `files FOLDER KILLS`: a child counts what Python does and sends itself SIGKILL at a chosen count, as `tests.support.crashing` does
-it; told is what was left of a Parquet and of a DuckDB file. `postgresql ADDRESS`: told is how many times something is asked while
-the rows there are read; then, for every number of such a step on a line of the input, a child is killed at it, and for 0 while it
-waits for a lock; told is how it ended. `spark FOLDER STEP`: killed at this step; told is what stood on the disk at every step.
-`jvm FOLDER STEP STEP`: Spark is killed before each of these steps, then it is counted once more; told is what the client saw and
-what stands on the disk. `executors FOLDER`: two executors, processes whose Python has NumPy and Arrow and no dpviz; told is
-whether the tree is that of memory, then the same where either is killed before a step, at each once.
+it; told is what was left of a Parquet and of a DuckDB file. `spark FOLDER STEP`: killed at this step; told is what stood on the
+disk at every step. `jvm FOLDER STEP STEP`: Spark is killed before each of these steps, then it is counted once more; told is what
+the client saw and what stands on the disk. `executors FOLDER`: two executors, processes whose Python has NumPy and Arrow and no
+dpviz; told is whether the tree is that of memory, then the same where either is killed before a step, at each once.
 """
 
 from __future__ import annotations
@@ -20,7 +18,6 @@ import venv
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import duckdb
@@ -31,7 +28,6 @@ from pyarrow import parquet
 import dpviz
 from dpviz.errors import TableError
 from dpviz.io import worker
-from dpviz.rows import databases
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 from tests.support.crashing import counting, in_child
 from tests.support.servers import SPARK
@@ -111,51 +107,6 @@ def in_files(folder: Path, kills: int) -> None:
         lambda: tree_of(dpviz.open_table(f"duckdb:///{folder / 'rows.duckdb'}?table=rows", SCHEMA)),
     ):
         print(json.dumps(killed(work, temporary, kills)))
-
-
-# --- PostgreSQL
-
-
-def stepping(step: Callable[[], None]) -> None:
-    """Call `step` before and after every statement of this process."""
-    run = databases.run_cancellable
-
-    def between(ask: Callable[[], Any], cancel: Callable[[], None]) -> Any:
-        step()
-        answer = run(ask, cancel)
-        step()
-        return answer
-
-    databases.run_cancellable = between
-
-
-def kill_while_it_waits() -> None:
-    """Somebody else has locked the table."""
-
-    def watch() -> None:
-        from adbc_driver_postgresql import dbapi
-
-        cursor = dbapi.connect(f"host={os.environ['PGHOST']} user=dpviz dbname=postgres", autocommit=True).cursor()
-        waiting = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'dpviz' AND wait_event_type = 'Lock'"
-        while not cursor.execute(waiting).fetchone():
-            pass
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    Thread(target=watch, daemon=True).start()
-
-
-def in_postgresql(address: str) -> None:
-    def counted(begin: Callable[[], None]) -> int:
-        begin()
-        count(address)
-        return 0
-
-    count(address)  # everything is imported and warm
-    taken = list[None]()
-    print(number_of_child(lambda: counted(lambda: stepping(lambda: taken.append(None))) or len(taken)), flush=True)
-    for step in map(int, sys.stdin):
-        begin = (lambda step=step: stepping(killed_at(step))) if step else kill_while_it_waits
-        print(in_child(lambda begin=begin: counted(begin)), flush=True)
 
 
 # --- Spark
@@ -330,8 +281,6 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case ["files", folder, kills]:
             in_files(Path(folder), int(kills))
-        case ["postgresql", address]:
-            in_postgresql(address)
         case ["spark", folder, step]:
             in_spark(Path(folder), int(step))
         case ["jvm", folder, *steps]:
