@@ -209,7 +209,7 @@ if found:
         name, verdict = escape_markdown(charts.full_name(item)), escape_markdown(charts.verdict_text(item, wanted))
         lines.append(f"- {icon} **{name}**: {crossed}{verdict}")
     st.markdown("\n".join(lines))
-    if any(charts.is_noisy(item) and item.table.n_done < item.table.n_asked for item in found):
+    if any(item.table.n_done < item.table.n_asked for item in found):
         st.caption("Some curves were stopped early: fewer draws, and less is proved.")
     if is_private:
         st.caption("Computed on private rows without noise, not to be published.")

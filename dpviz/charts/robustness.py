@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import cycle
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -19,7 +20,7 @@ from dpviz.charts.chart import LEGEND_BELOW, SILENT, Chart, Figure, Rows, Style,
 from dpviz.charts.theme import NEUTRAL, SERIES, VOTES, WHITE, translucent
 from dpviz.charts.wording import count_text
 from dpviz.evaluation.attacks import ATTACKS
-from dpviz.evaluation.poisoning import Certificate, PoisoningTable, VoteCertificate, curve_rows, most_rows
+from dpviz.evaluation.poisoning import PoisoningTable, VoteCertificate, curve_rows, most_rows
 from dpviz.learners import DEFAULT, get_learner
 from dpviz.results.verdict import ROW, Unit, bare_text
 from dpviz.results.wording import number_text
@@ -57,19 +58,18 @@ class CertifiedCurve:
         """Title and epsilon."""
         return self.title if self.epsilon is None else f"{self.title}, ε = {number_text(self.epsilon)}"
 
-    def published_rows(self, level: float) -> int | None:
-        """The most rows with which the published bound stays above an accuracy; None when none does."""
-        published = self.table.published
+    def level(self, threshold: float | None) -> float:
+        """The accuracy to stay above: `threshold`, or that of the majority class."""
+        return self.table.majority if threshold is None else threshold
+
+    def published_rows(self, threshold: float | None) -> int | None:
+        """The most rows with which the published bound stays above this level; None when none does."""
+        published, level = self.table.published, self.level(threshold)
         return most_rows(published, level, self.table.n_train) if published(0) > level else None
 
     def share(self, rows: int) -> float:
         """Rows as a share of the training rows."""
         return rows / max(1, self.table.n_train)
-
-
-def is_noisy(item: CertifiedCurve) -> bool:
-    """True where the guarantee comes from draws, and so has a band."""
-    return isinstance(item.table.bounds[0], Certificate)
 
 
 #: What is proved, and the estimate from the same draws.
@@ -100,26 +100,24 @@ def guarantee_chart(
     more.
     """
     unit = curves[0].table.unit
-    frames = [None if attacks is None else _attack_rows(item, attacks) for item in curves]
-    lows = [curves[0].table.majority - BELOW, *([] if threshold is None else [threshold - 0.05])]
-    highs = [item.table.accuracy for item in curves] + ([] if threshold is None else [threshold])
-    for frame in frames:
-        lows += [] if frame is None else list(frame.low - 0.03)
-        highs += [] if frame is None else list(frame.high)
+    frames = [] if attacks is None else [_attack_rows(item, attacks) for item in curves]
+    lows = [curves[0].table.majority - BELOW, *(low - 0.03 for frame in frames for low in frame.low)]
+    highs = [*(item.table.accuracy for item in curves), *(high for frame in frames for high in frame.high)]
+    if threshold is not None:
+        lows.append(threshold - 0.05)
+        highs.append(threshold)
     bottom, top = max(0.0, min(lows)), min(1.0, max(highs) + 0.03)
     up = {"title": "mean accuracy, at least", "tickformat": ".0%", "range": [bottom, top], "zeroline": False}
     end = max(item.table.n_train for item in curves) * up_to
-    ticks = {"tickformat": ",d", "title": f"poisoned {unit}s (a changed {unit} counts as two)"} | (
-        {"dtick": 1} if end < FEW else {}
-    )
+    ticks: Style = {"tickformat": ",d", "title": f"poisoned {unit}s (a changed {unit} counts as two)"}
+    ticks |= {"dtick": 1} if end < FEW else {}
     across = {"zeroline": False, "range": [-0.015 * end, max(1e-9, 1.015 * end)]} | ticks
     figure = chart(600 + 22 * len(curves), legend=LEGEND_BELOW, hovermode="closest", xaxis=across, yaxis=up)
     styles = _lines(curves)
     for item, style in zip(curves, styles, strict=True):
         _add(figure, item, up_to, style, threshold)
-    for item, style, frame in zip(curves, styles, frames, strict=True):
-        if frame is not None:
-            _add_attacks(figure, item, frame, style["color"])
+    for item, style, frame in zip(curves, styles, frames, strict=False):
+        _add_attacks(figure, item, frame, style["color"])
     majority = curves[0].table.majority
     area = {"line": {"width": 0}, "fillcolor": translucent(NEUTRAL, 0.16), "layer": "below"}
     figure.add_hrect(bottom, majority, **area)  # what is worth nothing
@@ -132,15 +130,11 @@ def guarantee_chart(
 
 def _lines(curves: Sequence[CertifiedCurve]) -> list[Style]:
     """The line of each curve: its hue by epsilon, its dash by learner; what is refused is grey."""
-    proved_curves = [item for item in curves if item.kind == "proved"]
-    epsilons = sorted({item.epsilon for item in proved_curves}, key=lambda epsilon: epsilon or 0.0)
-    learners = list(dict.fromkeys(item.table.learner for item in proved_curves))
+    proved = [item for item in curves if item.kind == "proved"]
+    hues = dict(zip(sorted({item.epsilon or 0.0 for item in proved}), cycle(SERIES), strict=False))
+    dashes = dict(zip(dict.fromkeys(item.table.learner for item in proved), cycle(DASHES), strict=False))
     return [
-        line(
-            SERIES[epsilons.index(item.epsilon) % len(SERIES)],
-            HEAVY,
-            DASHES[learners.index(item.table.learner) % len(DASHES)],
-        )
+        line(hues[item.epsilon or 0.0], HEAVY, dashes[item.table.learner])
         if item.kind == "proved"
         else line(VOTES if item.kind == "votes" else NEUTRAL, HEAVY)
         for item in curves
@@ -149,31 +143,27 @@ def _lines(curves: Sequence[CertifiedCurve]) -> list[Style]:
 
 def _add(figure: Figure, item: CertifiedCurve, up_to: float, style: Style, threshold: float | None) -> None:
     """A curve, and a ring where what is proved falls to the line to stay above; the legend says with how many rows."""
-    table, name, rows = item.table, item.name, np.array(curve_rows(item.table.n_train, up_to))
-    shares = rows / max(1, table.n_train)
+    table, name = item.table, item.name
+    if item.kind == "no_guarantee":  # nothing is claimed or proved: its accuracy without poison
+        alone = f"<b>{name}</b><br>without poison %{{y:.1%}}, no guarantee<extra></extra>"
+        point = {"mode": "markers", "marker": marker(NEUTRAL, "circle-open", 11), "hovertemplate": alone}
+        figure.add_scatter(x=[0], y=[table.accuracy], name=f"{item.title}: no guarantee", **point)
+        return
+    rows = np.array(curve_rows(table.n_train, up_to))
     low, tight, published = (np.array([bound(int(k)) for k in rows]) for bound in (table.low, table.tight, table.published))
     has_published = not np.isnan(published).any()
-    about = {
-        "x": rows,
-        "legendgroup": name,
-        "mode": "lines",
-        "customdata": np.column_stack((rows, shares, low, tight, published)),
-    }
+    numbers = np.column_stack((rows, rows / max(1, table.n_train), low, tight, published))
+    head = f"<b>{name}</b><br>%{{customdata[0]:,}} poisoned {table.unit}s (%{{customdata[1]:.2%}})<br>"
+    about = {"x": rows, "legendgroup": name, "mode": "lines", "customdata": numbers}
     withstood = table.protected_rows(threshold)
     has_ring = withstood is not None and item.share(withstood) <= up_to
     place = "" if has_ring else " (further right)"
     up_to_rows = "" if withstood is None else f", up to {count_text(withstood, table.unit)}{place}"
-    sure = f"proved with {1 - table.beta:.0%} confidence: %{{customdata[2]:.1%}}, estimate %{{customdata[3]:.1%}}"
-    hover = {
-        "proved": f"{sure}<br>published: %{{customdata[4]:.1%}}" if has_published else sure,
-        "votes": "certified: %{customdata[2]:.1%}",
-        "refused": "published, but refused: %{customdata[4]:.1%}",
-        "no_guarantee": "",
-    }[item.kind]
-    head = f"<b>{name}</b><br>%{{customdata[0]:,}} poisoned {table.unit}s (%{{customdata[1]:.2%}})<br>"
-    about["hovertemplate"] = f"{head}{hover}<extra></extra>"
     match item.kind:
         case "proved":
+            sure = f"proved with {1 - table.beta:.0%} confidence: %{{customdata[2]:.1%}}, estimate %{{customdata[3]:.1%}}"
+            sure += "<br>published: %{customdata[4]:.1%}" if has_published else ""
+            about["hovertemplate"] = f"{head}{sure}<extra></extra>"
             figure.add_scatter(**about, y=low, name=_legend_words(name, f"proved{up_to_rows}"), line=style)
             thin = {"line": style | {"width": THIN}, "showlegend": False}
             figure.add_scatter(**about, y=tight, name=f"{name}: estimate", **thin)
@@ -181,21 +171,17 @@ def _add(figure: Figure, item: CertifiedCurve, up_to: float, style: Style, thres
                 dots = {"line": style | {"width": THIN, "dash": "dot"}, "showlegend": False}
                 figure.add_scatter(**about, y=published, name=f"{name}: Corollary 2", **dots)
         case "votes":
-            figure.add_scatter(
-                **about, y=low, name=_legend_words(item.title, f"certified{up_to_rows}"), line=style | {"shape": "hv"}
-            )
+            about["hovertemplate"] = f"{head}certified: %{{customdata[2]:.1%}}<extra></extra>"
+            words = _legend_words(item.title, f"certified{up_to_rows}")
+            figure.add_scatter(**about, y=low, name=words, line=style | {"shape": "hv"})
         case "refused":  # struck through: grey, dotted, crossed out, and said so
+            about["hovertemplate"] = f"{head}published, but refused: %{{customdata[4]:.1%}}<extra></extra>"
             crosses = {"symbol": "x-thin", "size": 7, "maxdisplayed": 12, "line": {"color": NEUTRAL, "width": 1.5}}
             struck = about | {"mode": "lines+markers", "marker": crosses, "line": line(NEUTRAL, 1.5, "dot")}
             figure.add_scatter(**struck, y=published, name=f"<s>{name}</s>: published, refused")
-        case "no_guarantee":  # nothing is claimed or proved: its accuracy without poison
-            alone = f"<b>{name}</b><br>without poison %{{y:.1%}}, no guarantee<extra></extra>"
-            point = {"mode": "markers", "marker": marker(NEUTRAL, "circle-open", 11), "hovertemplate": alone}
-            figure.add_scatter(x=[0], y=[table.accuracy], name=f"{item.title}: no guarantee", **point)
     if has_ring:
-        level = table.majority if threshold is None else threshold
         ring = {"mode": "markers", "marker": marker(style["color"], "circle-open", 11, 3), "cliponaxis": False}
-        figure.add_scatter(x=[withstood], y=[level], name="crossing", legendgroup=name, **ring, **SILENT)
+        figure.add_scatter(x=[withstood], y=[item.level(threshold)], name="crossing", legendgroup=name, **ring, **SILENT)
 
 
 def _legend_words(name: str, words: str) -> str:
@@ -206,11 +192,8 @@ def _legend_words(name: str, words: str) -> str:
 def _add_attacks(figure: Figure, item: CertifiedCurve, attacks: pd.DataFrame, colour: str) -> None:
     symbols = dict(zip(ATTACKS, _ATTACK_SYMBOLS, strict=False))
     for attack, frame in attacks.groupby("attack", sort=False):
-        title = ATTACKS[str(attack)].title
-        unit = item.table.unit
-        hover_texts = [
-            f"{k:,} poisoned {unit}s<br>measured {m:.1%}" for k, m in zip(frame.poisoned_rows, frame.accuracy, strict=True)
-        ]
+        title, unit, points = ATTACKS[str(attack)].title, item.table.unit, zip(frame.poisoned_rows, frame.accuracy, strict=True)
+        hover_texts = [f"{rows:,} poisoned {unit}s<br>measured {accuracy:.1%}" for rows, accuracy in points]
         dots = {"symbol": symbols[str(attack)], "size": 9, "color": colour, "line": {"color": WHITE, "width": 1}}
         spread = limits(frame.high - frame.accuracy, frame.accuracy - frame.low, colour, thickness=1.2, width=4)
         look = {"error_y": spread, "name": _legend_words(item.name, title.lower()), "mode": "markers", "marker": dots}
@@ -250,7 +233,7 @@ def headline(curves: Sequence[CertifiedCurve], threshold: float | None) -> str:
     sentence = (
         f"{full_name(best)} {_protects_text(best, threshold)}: its mean accuracy stays above {_level_text(curves, threshold)}"
     )
-    sure = f", with {1 - best.table.beta:.0%} confidence" if is_noisy(best) else ""
+    sure = f", with {1 - best.table.beta:.0%} confidence" if best.kind == "proved" else ""
     return f"{sentence}{sure}."
 
 
@@ -267,12 +250,11 @@ def verdict_text(item: CertifiedCurve, threshold: float | None) -> str:
     if table.reason:
         return f"no guarantee. {table.reason}"
     if table.protected_rows(threshold) is None:
-        accuracy = f"{table.low(0):.1%}" if is_noisy(item) else f"{table.accuracy:.1%}"
-        level = table.majority if threshold is None else threshold
-        return f"no protection shown: without poison {accuracy} is certain, which is not above {level:.1%}"
+        level = item.level(threshold)
+        return f"no protection shown: without poison {table.low(0):.1%} is certain, which is not above {level:.1%}"
     published = ""
-    if is_noisy(item):
-        rows = item.published_rows(table.majority if threshold is None else threshold)
+    if item.kind == "proved":
+        rows = item.published_rows(threshold)
         published = "; by the published bound none" if rows is None else f"; by the published bound {rows:,}"
     return f"{_protects_text(item, threshold)}{published}"
 
@@ -281,7 +263,7 @@ def struck_text(item: CertifiedCurve, threshold: float | None) -> str:
     """What a refused publication would have promised; empty where nothing was."""
     if item.kind != "refused":
         return ""
-    rows = item.published_rows(item.table.majority if threshold is None else threshold)
+    rows = item.published_rows(threshold)
     return "" if rows is None else f"published: up to {rows:,} poisoned {item.table.unit}s"
 
 

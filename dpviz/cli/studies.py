@@ -12,6 +12,7 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from dpviz import interrupts
+from dpviz.charts.robustness import CertifiedCurve, headline
 from dpviz.cli import console
 from dpviz.cli.files import check_output, write_whole
 from dpviz.cli.options import LEARNER, TABLE, flag, list_of, number, option, output, parse_parameters, shared, whole
@@ -21,6 +22,7 @@ from dpviz.evaluation.poisoning import PoisoningTable, certify
 from dpviz.evaluation.sweep import SweepGrid, columns_of, n_fits, sweep
 from dpviz.io.csv_text import frame_csv
 from dpviz.learners import DEFAULT, FitRequest, get_learner
+from dpviz.results.wording import signs_spelled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -182,4 +184,6 @@ def _show(found: PoisoningTable, args: Namespace) -> None:
     names = ("published", "tight", "with_confidence")
     numbers = {rows: [None if math.isnan(bound) else bound for bound in each] for rows, each in bounds.items()}
     console.show_values({"bounds": [{"poisoned": rows, **dict(zip(names, each, strict=True))} for rows, each in numbers.items()]})
-    console.show_pairs([("Verdict", found.verdict(args.above))])
+    curve = CertifiedCurve(args.epsilon if get_learner(found.learner).spends_epsilon else None, found)
+    verdict = f"No guarantee. {found.reason}" if found.reason else headline([curve], args.above)
+    console.show_pairs([("Verdict", signs_spelled(verdict))])

@@ -410,20 +410,6 @@ class PoisoningTable:
             return None
         return most_rows(self.low, wanted, self.n_train)
 
-    def verdict(self, above: float | None = None) -> str:
-        """The result in words."""
-        if self.reason:
-            return f"No guarantee. {self.reason}"
-        wanted, what = (self.majority, "the majority class") if above is None else (above, "what you asked for")
-        rows = self.protected_rows(above)
-        sure = f", with {1 - self.beta:.0%} confidence" if isinstance(self.bounds[0], Certificate) else ""
-        if rows is None:
-            return f"No protection shown: even without poison its accuracy is not above {wanted:.1%} ({what}){sure}."
-        return (
-            f"Withstands up to {rows:,} poisoned {self.unit}s ({rows / max(1, self.n_train):.2%}): its mean accuracy stays above "
-            f"{wanted:.1%} ({what}){sure}. Counted: add/remove one {self.unit}; a changed {self.unit} counts as two."
-        )
-
 
 def certify(
     request: FitRequest,

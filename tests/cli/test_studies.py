@@ -113,7 +113,7 @@ def test_it_prints_the_curve_and_the_verdict_and_the_file_holds_every_point(run,
     lines = [line.split() for line in out.splitlines()]
     at_the_end = next(line for line in lines if line[:2] == ["24", "5.00%"])
     assert all(re.fullmatch(r"\d+\.\d%", bound) for bound in at_the_end[2:5])
-    assert lines[-1][0] == "Verdict"
+    assert re.search(r"Verdict +(PF-tree at epsilon = 0.1 .* withstands up to \d+|No curve here is proved to stay above)", out)
     with path.open() as file:
         rows = list(csv.DictReader(file))
     assert [row["poisoned_rows"] for row in rows] == [str(k) for k in range(25)]
