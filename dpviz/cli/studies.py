@@ -150,8 +150,6 @@ def run_robustness(args: Namespace) -> int:
     check_output(args.out, force=args.force, inputs=(args.data, args.schema))
     data = encoded_rows(args)
     splits = [data.split(_TEST_SHARE, seed=args.seed + number) for number in range(args.splits)]
-    if not all(test.n_rows for _, test in splits):
-        raise DpvizError("There are too few rows to hold some out.", where=path_text(args.data), remedy="Give more rows.")
     console.status(f"Drawing {spec.title}")
     found = certify(
         request,

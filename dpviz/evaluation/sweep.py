@@ -319,8 +319,6 @@ def _split(data: EncodedDataset, folds: int, seed: int, fold: int, n_rows: int |
     if found is None:
         _make_room(data)
         train, test = data.split(TEST_SHARE, seed=seed) if folds == 1 else data.folds(folds, seed=seed)[fold]
-        if not test.n_rows:
-            raise DpvizError("There are too few rows to hold some out.", remedy="Give more rows.")
         found = _SPLITS[key] = (_part(train, n_rows, seed).with_cached_counts(), test)
     return found
 

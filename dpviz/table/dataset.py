@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from dpviz.errors import DpvizError
 from dpviz.randomness import generator, secure_uniforms
 from dpviz.table.notes import Unread
 from dpviz.table.raw import listed_names
@@ -183,12 +184,14 @@ class EncodedDataset:
         """(train, test): a permuted split, stratified by class, for evaluation on rows that are not private.
 
         n_public is scaled by the shares. A row that is added moves others from one part to the other, so nothing can be released
-        from either: `parts` is for that.
+        from either: `parts` is for that. Raises DpvizError where one of the two would have no row.
         """
         test_share, seed = validate_fraction("split", "test_share", test_share), validate_count("split", "seed", seed, 0)
         order, n_test = self._random_order(generator(seed)), round(self.n_rows * test_share)
+        if not 0 < n_test < self.n_rows:
+            raise DpvizError("There are too few rows to hold some out.", remedy="Give more rows.")
         is_test = np.zeros(self.n_rows, dtype=bool)
-        is_test[order[((np.arange(n_test) + 0.5) * self.n_rows / max(n_test, 1)).astype(np.int64)]] = True
+        is_test[order[((np.arange(n_test) + 0.5) * self.n_rows / n_test).astype(np.int64)]] = True
         return self.take(np.flatnonzero(~is_test), share=1 - test_share), self.take(np.flatnonzero(is_test), share=test_share)
 
     def folds(self, count: int, *, seed: int) -> list[tuple[EncodedDataset, EncodedDataset]]:

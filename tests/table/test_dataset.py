@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from dpviz.errors import ParameterError
+from dpviz.errors import DpvizError, ParameterError
 from dpviz.learners import fit
 from dpviz.randomness import generator
 from dpviz.table import dataset as module
@@ -96,6 +96,9 @@ def test_what_cannot_be_divided_is_refused_without_the_number_of_rows():
     for share in (0, 1, -0.1, 1.5):
         with pytest.raises(ParameterError, match="test_share"):
             dataset().split(share, seed=0)
+    for n_rows, share in ((0, 0.5), (1, 0.5), (2, 0.2), (2, 0.9)):  # all in one part
+        with pytest.raises(DpvizError, match="too few rows to hold some out"):
+            dataset(n_rows).split(share, seed=0)
     for count in (1, 38):
         with pytest.raises(ParameterError, match="count") as problem:
             dataset(37).folds(count, seed=0)
