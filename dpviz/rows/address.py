@@ -42,19 +42,19 @@ def parse_address(text: str) -> Address:
     try:
         parts = urlsplit(text)
         port, password = parts.port, parts.password
-        asked = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
+        pairs = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
     except ValueError:
         raise TableError("address", "This is not the address of a table.", remedy=_FORM) from None
-    engine, given = "postgresql" if parts.scheme == "postgres" else parts.scheme, {"table": ""} | dict(asked)
-    if password is not None or any("pass" in name.lower() or "token" in name.lower() for name in given):
+    engine, query = "postgresql" if parts.scheme == "postgres" else parts.scheme, {"table": ""} | dict(pairs)
+    if password is not None or any("pass" in name.lower() or "token" in name.lower() for name in query):
         raise TableError("password", "An address may not hold a password.", remedy=_PASSWORD)
-    table = tuple(given["table"].split("."))
+    table = tuple(query["table"].split("."))
     user, host, path = unquote(parts.username or ""), parts.hostname or "", unquote(parts.path).removeprefix("/")
     has_place = bool(user or host or port)
-    wrong = {
+    problems = {
         "This engine is not known.": engine not in _ENGINES,
         "The address must name one table, and nothing else but an order.": (
-            not {*given} <= {"table", "order"} or len(asked) != len(given) or not all(given.values()) or parts.fragment
+            not {*query} <= {"table", "order"} or len(pairs) != len(query) or not all(query.values()) or parts.fragment
         ),
         "A table has a name of at most three parts: catalog.schema.table.": len(table) > 3 or not all(table),
         "The address of a DuckDB table holds the path of its file.": engine == "duckdb" and (has_place or not path),
@@ -62,10 +62,10 @@ def parse_address(text: str) -> Address:
             engine == "spark" and (has_place or path)
         ),
     }
-    for what, is_so in wrong.items():
+    for what, is_so in problems.items():
         if is_so:
             raise TableError("address", what, remedy=_FORM)
-    return Address(engine, table, given.get("order", ""), user, host, port, path)
+    return Address(engine, table, query.get("order", ""), user, host, port, path)
 
 
 def identifier(name: str, mark: str) -> str:

@@ -22,7 +22,7 @@ from dpviz.io.tables.arrow import table_of_batch
 from dpviz.models.packed_forest import PackedTrees
 from dpviz.randomness import secure_uniforms
 from dpviz.rows.databases import require_columns
-from dpviz.rows.records import Encoding, numbers_of
+from dpviz.rows.records import Encoding, report_numbers
 from dpviz.rows.sources import CHUNK_RECORDS, SourceRows
 from dpviz.table.encode import appearance
 from dpviz.table.schema import Schema
@@ -32,7 +32,7 @@ Batches = Iterator[pa.RecordBatch]
 #: Given the number of a part and its batches, in order.
 PartFunction = Callable[[int, Batches], Batches]
 
-#: What is kept of a part: records of some rows as bytes, and the `numbers_of` all its rows once.
+#: What is kept of a part: records of some rows as bytes, and the `report_numbers` all its rows once.
 #: Of rows that are a person's also the number of each one's first (`firsts`, int64).
 PART_SCHEMA = pa.schema([("records", pa.binary()), ("firsts", pa.binary()), ("numbers", pa.binary())])
 #: What is kept of rows until those of each person are chosen: a row's place, whose it is, what that looks like, and a draw.
@@ -52,7 +52,7 @@ CELLS = pa.schema([("cell", pa.int64()), ("count", pa.int64())])
 _WITHIN = 1 << 33
 _CHUNK_CELLS = 1 << 16
 #: How often rows are encoded where some are lost.
-_TIMES = 3
+_N_TRIES = 3
 #: Decimals of any length stay what they are.
 _EXACT = Context(prec=MAX_PREC, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
@@ -70,8 +70,8 @@ class Source(Protocol):
     def sum_batches(self, function: PartFunction) -> pa.Table:
         """`CELLS` that a function makes of every part; equal cells are added up before they come here."""
 
-    def partition_by(self, person: str, most: int) -> Source:
-        """Of `PERSON_SCHEMA` batches: of each person the `most` rows with the least draws, kept as `PART_SCHEMA` batches.
+    def partition_by(self, person: str, rows_per_person: int) -> Source:
+        """Of `PERSON_SCHEMA` batches: of each person so many rows, those with the least draws, kept as `PART_SCHEMA` batches.
 
         These rows are numbered in their order, which they need not be kept in; `firsts` are numbers of the first of each person.
         `concatenate_pieces` makes such batches of those in which `row` is that number. Raises SchemaError where one look has
@@ -97,28 +97,27 @@ class ClusterRows(SourceRows):
         self._source, self._kept, self._starts = source, source, dict[int, int]()
 
     def _encode(self, encoding: Encoding) -> tuple[np.ndarray, int]:
-        for times_left in reversed(range(_TIMES)):
+        for _ in range(_N_TRIES):
             try:
-                return self._rows_of(encoding)
+                return self._encode_once(encoding)
             except TableError as error:
                 if error.code != LOST_ROWS:
                     raise
-                if not times_left:
-                    raise TableError("failed", error.what, remedy=error.remedy) from None
-        raise AssertionError
+                lost = error
+        raise TableError("failed", lost.what, remedy=lost.remedy)
 
-    def _rows_of(self, encoding: Encoding) -> tuple[np.ndarray, int]:
+    def _encode_once(self, encoding: Encoding) -> tuple[np.ndarray, int]:
         self._give_up()
         with _source_errors():
             self._kept = self._source.map_batches(
                 partial(encode_part, encoding), PERSON_SCHEMA if encoding.person else PART_SCHEMA
             )
             places, counts = self._numbers_of_parts(encoding)
-            numbers = np.zeros(encoding.n_numbers, dtype=np.int64)
+            numbers = np.zeros(encoding.n_report_numbers, dtype=np.int64)
             numbers[places[places < len(numbers)]] = counts[places < len(numbers)]
             if self.rows_per_person is not None:
-                whose, self._kept = self._kept, self._kept.partition_by(encoding.person, self.rows_per_person)
-                whose.close()
+                every, self._kept = self._kept, self._kept.partition_by(encoding.person, self.rows_per_person)
+                every.close()
                 places, counts = self._numbers_of_parts(encoding)
         is_size = places >= len(numbers)
         self._starts = starts_of(places[is_size] - len(numbers), counts[is_size])
@@ -128,24 +127,24 @@ class ClusterRows(SourceRows):
         cells = self._kept.sum_batches(partial(_numbers_of_part, encoding))
         return cells.column("cell").to_numpy(), cells.column("count").to_numpy()
 
-    def _sum_records(self, found: np.ndarray, add: Adding, parts: np.ndarray | None, *, of_rows: bool = False) -> np.ndarray:
+    def _sum_records(self, counts: np.ndarray, add: Adding, parts: np.ndarray | None, *, of_rows: bool = False) -> np.ndarray:
         """`of_rows`: each has a part of its own, also where rows are a person's."""
-        count = partial(count_part, self._encoding, add, (found.shape, found.dtype), parts, self._starts, of_rows)
+        count = partial(count_part, self._encoding, add, (counts.shape, counts.dtype), parts, self._starts, of_rows)
         try:
             with _source_errors():
                 cells = self._kept.sum_batches(count)
         except TableError:
             self._is_lost = True
             raise
-        found.reshape(-1)[cells.column("cell").to_numpy()] = cells.column("count").to_numpy()
-        return found
+        counts.reshape(-1)[cells.column("cell").to_numpy()] = cells.column("count").to_numpy()
+        return counts
 
     def forest_counts(self, trees: PackedTrees, tree_of: np.ndarray | None) -> np.ndarray:
         """Rows by leaf and class; `tree_of` by the rows' numbers."""
-        self._held(bins=False)
-        found = np.zeros((len(trees.leaves), len(self.schema.classes)), dtype=np.int64)
+        self._require_encoded(bins=False)
+        counts = np.zeros((len(trees.leaves), len(self.schema.classes)), dtype=np.int64)
         small = None if tree_of is None else tree_of.astype(np.min_scalar_type(trees.n_trees))
-        return self._sum_records(found, partial(add_forest_counts, trees), small, of_rows=True)
+        return self._sum_records(counts, partial(add_forest_counts, trees), small, of_rows=True)
 
     def _give_up(self) -> None:
         if self._kept is not self._source:
@@ -181,17 +180,17 @@ def _source_errors() -> AbstractContextManager[None]:
 
 def encode_part(encoding: Encoding, part: int, batches: Batches) -> Batches:
     """The records of a part: of some rows together, or one by one where each is a person's."""
-    numbers, row = np.zeros(encoding.n_numbers, dtype=np.int64), part * _WITHIN
+    numbers, row = np.zeros(encoding.n_report_numbers, dtype=np.int64), part * _WITHIN
     for batch in batches:
         table = table_of_batch(batch, ReadOptions("the table", keep_empty=True))
         data = encoding.encode(table)
-        numbers += numbers_of(data, encoding.wanted)
+        numbers += report_numbers(data, encoding.wanted)
         records = encoding.records(data)
         if data.persons is None:
             yield pa.RecordBatch.from_pylist([{"records": records.tobytes()}], PART_SCHEMA)
             continue
         column, n_rows = table.column(encoding.person), len(records)
-        looks = [None if column.typed is not None else _look(text) for text in column.value_texts]
+        looks = [None if column.typed is not None else _look_of(text) for text in column.value_texts]
         persons = (pa.array(texts, pa.string()).take(pa.array(data.persons)) for texts in (column.value_texts, looks))
         each = pa.FixedSizeBinaryArray.from_buffers(pa.binary(records.itemsize), n_rows, [None, pa.py_buffer(records)])
         own = each.cast(pa.binary()), pa.nulls(n_rows, pa.binary()), pa.array(np.arange(row, row + n_rows))
@@ -200,9 +199,9 @@ def encode_part(encoding: Encoding, part: int, batches: Batches) -> Batches:
     yield pa.RecordBatch.from_pylist([{"numbers": numbers.tobytes()}], PERSON_SCHEMA if encoding.person else PART_SCHEMA)
 
 
-def _look(text: str) -> str:
-    found = appearance(text)
-    return f"\0{found.normalize(_EXACT) or 0}" if isinstance(found, Decimal) else str(found)
+def _look_of(text: str) -> str:
+    look = appearance(text)
+    return f"\0{look.normalize(_EXACT) or 0}" if isinstance(look, Decimal) else str(look)
 
 
 def _numbers_of_part(encoding: Encoding, part: int, batches: Batches) -> Batches:
@@ -212,7 +211,7 @@ def _numbers_of_part(encoding: Encoding, part: int, batches: Batches) -> Batches
         size += sum(map(len, batch.column("records").drop_null().to_pylist()))
         for content in batch.column("numbers").drop_null().to_pylist():
             yield from _cells(np.frombuffer(content, dtype=np.int64))
-    yield cells_of([encoding.n_numbers + part], [size // encoding.dtype.itemsize])
+    yield cells_of([encoding.n_report_numbers + part], [size // encoding.dtype.itemsize])
 
 
 def concatenate_pieces(part: int, batches: Batches) -> Batches:
@@ -227,7 +226,7 @@ def concatenate_pieces(part: int, batches: Batches) -> Batches:
 def count_part(
     encoding: Encoding,
     add: Adding,
-    about: tuple[tuple[int, ...], np.dtype],
+    shape_and_type: tuple[tuple[int, ...], np.dtype],
     parts: np.ndarray | None,
     starts: dict[int, int],
     of_rows: bool,
@@ -235,12 +234,12 @@ def count_part(
     batches: Batches,
 ) -> Batches:
     """What is counted of a part. `parts`: those that rows were assigned to, by their numbers, which begin at `starts`."""
-    found, start = np.zeros(*about), starts.get(part, 0)
+    counts, start = np.zeros(*shape_and_type), starts.get(part, 0)
     for records, firsts in _pieces(encoding, batches):
         own = slice(start, start + len(records)) if firsts is None or of_rows else firsts
-        add(found, encoding.rows(records), None if parts is None else parts[own])
+        add(counts, encoding.rows(records), None if parts is None else parts[own])
         start += len(records)
-    yield from _cells(found.reshape(-1))
+    yield from _cells(counts.reshape(-1))
 
 
 def _pieces(encoding: Encoding, batches: Batches) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:

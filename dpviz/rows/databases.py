@@ -52,8 +52,8 @@ class Database(ABC):
         """Columns with their types; raises TableError where there is no such table."""
         statement = f"SELECT * FROM {self._named(table)} LIMIT 0"
         with self.errors(is_table=True), self._stream(statement, 1) as (reader, _):
-            found: pa.Schema = reader.schema
-            return found
+            columns: pa.Schema = reader.schema
+            return columns
 
     def batches(self, statement: str, n_rows: int) -> Iterator[pa.RecordBatch]:
         """The rows of a statement, in order and about so many at a time."""
@@ -108,7 +108,7 @@ def require_columns(names: Sequence[str], wanted: Iterable[str]) -> None:
             raise SchemaError(what, field=name, remedy="Leave the column out of the schema, or add it in a view.")
 
 
-def checked_columns(schema: pa.Schema, wanted: Sequence[str] | None, order: str) -> list[str]:
+def readable_columns(schema: pa.Schema, wanted: Sequence[str] | None, order: str) -> list[str]:
     """The columns that are wanted (None: all that can be read). Raises TableError or SchemaError, before a row is read."""
     if order and order not in schema.names:
         raise TableError("table", "The table has no column to number its rows by.", remedy="Name another one behind 'order='.")
@@ -129,7 +129,7 @@ def batches_at(database: Database, address: Address, wanted: Sequence[str]) -> B
     import pyarrow as pa
 
     schema = database.schema(address.table)
-    columns = checked_columns(schema, wanted, address.order)
+    columns = readable_columns(schema, wanted, address.order)
     # what is empty here may have a cell elsewhere
     reading = ReadOptions(str(address), keep_empty=not {*columns} >= {*flat_columns(schema)})
 
@@ -166,19 +166,19 @@ class DuckDB(Database):
         """Columns with their types, those of types that Arrow does not have as types of a library."""
         import pyarrow as pa
 
-        found = super().schema(table)
+        columns = super().schema(table)
         with self.errors(is_table=True):
             kinds = map(str, self._base.sql(f"SELECT * FROM {self._named(table)} LIMIT 0").types)
         return pa.schema(
             field.with_metadata({EXTENSION: kind}) if kind in self._NOT_OF_ARROW else field
-            for field, kind in zip(found, kinds, strict=True)
+            for field, kind in zip(columns, kinds, strict=True)
         )
 
     @contextmanager
     def _stream(self, statement: str, n_rows: int) -> Iterator[tuple[Any, Callable[[], None]]]:
         def reader() -> Any:
-            found = self._base.sql(statement)
-            return (getattr(found, "to_arrow_reader", None) or found.fetch_arrow_reader)(n_rows)  # its name before version 2
+            answer = self._base.sql(statement)
+            return (getattr(answer, "to_arrow_reader", None) or answer.fetch_arrow_reader)(n_rows)  # its name before version 2
 
         yield run_cancellable(reader, self._base.interrupt), self._base.interrupt
 
@@ -198,11 +198,11 @@ class PostgreSQL(Database):
         from adbc_driver_postgresql import dbapi
 
         self._lost, self._decimals = (dbapi.OperationalError, dbapi.InterfaceError), dict[str, Any]()
-        given = {"user": address.user, "host": address.host, "port": address.port, "dbname": address.database}
-        given |= {"application_name": "dpviz", "client_encoding": "utf8"}
-        wanted = " ".join(f"{name}={_quote(str(value))}" for name, value in given.items() if value)
+        settings = {"user": address.user, "host": address.host, "port": address.port, "dbname": address.database}
+        settings |= {"application_name": "dpviz", "client_encoding": "utf8"}
+        connection = " ".join(f"{name}={_quote(str(value))}" for name, value in settings.items() if value)
         with self.errors():
-            self._base = dbapi.connect(wanted, autocommit=True)
+            self._base = dbapi.connect(connection, autocommit=True)
             for name, value in self._SETTINGS.items():
                 with self._stream(f"SET {name} = {value}", 1):
                     pass

@@ -50,11 +50,11 @@ def is_large(path: Path) -> bool:
         return False
 
 
-def batches_of(path: Path, asked: ReadOptions) -> Batches:
+def batches_of(path: Path, options: ReadOptions) -> Batches:
     """The source, ready to be read: its files one after another, which must have the same columns. Raises TableError."""
     try:
         files = _files_of(path) if path.is_dir() else [path]
-        parts = [_file(file, asked) for file in files]
+        parts = [_file(file, options) for file in files]
     except TableError:
         raise
     except (OSError, ValueError) as error:
@@ -73,10 +73,10 @@ def batches_of(path: Path, asked: ReadOptions) -> Batches:
     return replace(parts[0], read=read)
 
 
-def _file(path: Path, asked: ReadOptions) -> Batches:
+def _file(path: Path, options: ReadOptions) -> Batches:
     with open(path, "rb"):  # engines say less plainly that there is no file
         pass
-    options, name = replace(asked, title=path.name), path.name.lower()
+    options, name = replace(options, title=path.name), path.name.lower()
     if name.endswith(_TEXT):
         return csv_batches(path, options)
     for format in _FORMATS:
@@ -89,16 +89,16 @@ def _file(path: Path, asked: ReadOptions) -> Batches:
 
 def _files_of(folder: Path) -> list[Path]:
     """The files of a folder, by name; hidden ones and marks like _SUCCESS are none of the table's. Raises TableError."""
-    found = sorted(path for path in folder.iterdir() if not path.name.startswith((".", "_")))
-    if any(path.is_dir() for path in found):
+    files = sorted(path for path in folder.iterdir() if not path.name.startswith((".", "_")))
+    if any(path.is_dir() for path in files):
         what = "The folder has folders inside, whose names may hold values of a column."
         raise TableError("several-files", what, remedy="Name the folder that holds the files.")
-    if not found:
+    if not files:
         raise TableError("not-a-file", "The folder has no files.", remedy="Name a folder that holds the files of one table.")
-    if len({path.suffix.lower() for path in found}) > 1:
+    if len({path.suffix.lower() for path in files}) > 1:
         what = "The folder has files of several kinds."
         raise TableError("several-files", what, remedy="Keep the files of one table, all of one kind, in a folder.")
-    return found
+    return files
 
 
 # --- in a worker
@@ -116,8 +116,8 @@ def parquet_batches(path: Path, options: ReadOptions) -> Iterator[Any]:
         texts = [name for name in text_columns(about, schema) if name in wanted]
         with pq.ParquetFile(path, **_BUFFERED, **MOMENTS, read_dictionary=texts) as file:
             for group in range(about.num_row_groups):  # of several at once every column would be held packed
-                most = min(rows_per_chunk(len(wanted)), _rows_within(about.row_group(group), schema, wanted, options))
-                for batch in file.iter_batches(most, [group], wanted, use_threads=False):
+                n_rows = min(rows_per_chunk(len(wanted)), _rows_within(about.row_group(group), schema, wanted, options))
+                for batch in file.iter_batches(n_rows, [group], wanted, use_threads=False):
                     yield done / about.num_rows, batch
                     done += batch.num_rows
 

@@ -18,9 +18,9 @@ from dpviz.io.options import ReadOptions
 from dpviz.learners.request import read_rows as encoded_rows
 from dpviz.progress import Progress, Stop
 from dpviz.rows.address import Address, parse_address
-from dpviz.rows.databases import DuckDB, PostgreSQL, batches_at, checked_columns
+from dpviz.rows.databases import DuckDB, PostgreSQL, batches_at, readable_columns
 from dpviz.rows.files import batches_of, is_large
-from dpviz.rows.sources import LocalRows, SourceRows
+from dpviz.rows.sources import Batches, LocalRows, SourceRows
 from dpviz.table.encode import encode, limit_of
 from dpviz.table.schema import Schema
 from dpviz.training.counted_rows import Rows
@@ -86,16 +86,12 @@ def encode_large(
         What reads this kind of file is not installed, or there is no room for the temporary file.
     """
     path = Path(source)
-    given = None if names is None else tuple(names)
-    reading = ReadOptions(path.name, names=given, delimiter=delimiter, encoding=encoding)
-    rows = LocalRows(
-        lambda wanted: batches_of(path, replace(reading, wanted=wanted)),
-        schema,
-        person,
-        rows_per_person,
-        progress=progress,
-        stop=stop,
-    )
+    options = ReadOptions(path.name, names=None if names is None else tuple(names), delimiter=delimiter, encoding=encoding)
+
+    def batches(wanted: tuple[str, ...]) -> Batches:
+        return batches_of(path, replace(options, wanted=wanted))
+
+    rows = LocalRows(batches, schema, person, rows_per_person, progress=progress, stop=stop)
     assert rows.n_rows >= 0  # encoded at once
     return rows
 
@@ -146,15 +142,15 @@ def open_table(address: str, schema: Schema, *, person: str | None = None, rows_
     DpvizError
         The engine's driver is not installed.
     """
-    found = parse_address(address)
+    place = parse_address(address)
     limit_of(schema, person, rows_per_person)
-    session = _session(found)
+    session = _session(place)
     try:
-        if found.engine == "spark":
+        if place.engine == "spark":
             from dpviz.rows.spark import spark_rows
 
-            return spark_rows(session, found, schema, person, rows_per_person)
-        rows = LocalRows(lambda wanted: batches_at(session, found, wanted), schema, person, rows_per_person)
+            return spark_rows(session, place, schema, person, rows_per_person)
+        rows = LocalRows(lambda wanted: batches_at(session, place, wanted), schema, person, rows_per_person)
     except BaseException:
         session.close()
         raise
@@ -178,42 +174,41 @@ def read_rows(address: str, columns: Sequence[str]) -> Iterator[tuple[pa.Array, 
     Nothing is kept of the rows here. Raises TableError, SchemaError or DpvizError: before a row is read, but for failures and
     for a key that is missing or stands in two rows.
     """
-    found = parse_address(address)
-    if not found.order:
+    order = parse_address(address).order
+    if not order:
         what = "A table in an engine has no lines, so a column must say which answer is whose."
         raise TableError("order", what, remedy="Name one that tells the rows apart, such as a key: &order=COLUMN.")
-    wanted = tuple(dict.fromkeys((*columns, found.order)))
     last: list[object] = [None]
-    for _, batch in read_columns(address, wanted=wanted):
-        keys = batch.column(found.order).to_pylist()
+    for _, batch in read_columns(address, wanted=tuple(dict.fromkeys((*columns, order)))):
+        keys = batch.column(order).to_pylist()
         if any(key is None or key != key or key == before for before, key in zip(last + keys, keys, strict=False)):
             what = "A row has no key, or two rows have the same, so nobody could tell which answer is whose."
             raise TableError("order", what, remedy="Name a column that is different in every row: &order=COLUMN.")
         last = keys[-1:] or last
-        yield batch.column(found.order), batch.select(list(columns))
+        yield batch.column(order), batch.select(list(columns))
 
 
 def read_columns(
-    address: str, most_rows: int | None = None, wanted: Sequence[str] | None = None
+    address: str, max_rows: int | None = None, wanted: Sequence[str] | None = None
 ) -> Iterator[tuple[float, pa.RecordBatch]]:
     """(share of the rows before these, some rows), of the wanted columns (None: all of types that are read).
 
     At first no rows, of the wanted columns (None: all), for a table without rows has columns, too.
     The share is known where there is a limit of rows. Raises as `read_rows`, and TableError where there are more rows than that.
     """
-    found = parse_address(address)
-    session = _session(found)
+    place = parse_address(address)
+    session = _session(place)
     import pyarrow as pa
 
     with closing(session):
-        schema = session.schema(found.table)
-        columns = checked_columns(schema, wanted, found.order)
-        n_rows = 0 if most_rows is None else session.count(found.table)
-        if most_rows is not None and n_rows > most_rows:
-            what = f"The table has more than {most_rows:,} rows, the most for this machine's memory."
+        schema = session.schema(place.table)
+        columns = readable_columns(schema, wanted, place.order)
+        n_rows = 0 if max_rows is None else session.count(place.table)
+        if max_rows is not None and n_rows > max_rows:
+            what = f"The table has more than {max_rows:,} rows, the most for this machine's memory."
             raise TableError("too-many-rows", what, remedy="Train where its rows are: dpviz train ADDRESS --schema FILE.")
         done = 0
         yield 0.0, pa.RecordBatch.from_pydict({name: pa.nulls(0) for name in wanted or schema.names})
-        for batch in session.read(found.table, columns, found.order):
+        for batch in session.read(place.table, columns, place.order):
             yield min(done / max(n_rows, 1), 1.0), batch
             done += batch.num_rows

@@ -56,8 +56,8 @@ class Encoding:
         return np.dtype([(f"c{place}", column.dtype) for place, column in enumerate((*empty.columns, empty.target))])
 
     @property
-    def n_numbers(self) -> int:
-        """Of `numbers_of`."""
+    def n_report_numbers(self) -> int:
+        """How many numbers `report_numbers` makes."""
         return len(_OF_TABLE) + _WIDTH * len(self.wanted)
 
     def encode(self, table: RawTable) -> EncodedDataset:
@@ -66,10 +66,10 @@ class Encoding:
 
     def records(self, data: EncodedDataset) -> np.ndarray:
         """The rows, one record each."""
-        found = np.empty(data.n_rows, dtype=self.dtype)
+        records = np.empty(data.n_rows, dtype=self.dtype)
         for name, column in zip(self.dtype.names or (), (*data.columns, data.target), strict=True):
-            found[name] = column
-        return found
+            records[name] = column
+        return records
 
     def rows(self, records: np.ndarray) -> EncodedDataset:
         """The rows of records."""
@@ -77,16 +77,16 @@ class Encoding:
         return EncodedDataset(self.schema, tuple(columns), target)
 
 
-def numbers_of(data: EncodedDataset, columns: Sequence[str]) -> np.ndarray:
+def report_numbers(data: EncodedDataset, columns: Sequence[str]) -> np.ndarray:
     """What encoding some rows tells about them and their table, as whole numbers that add up: int64, 1-D. Private."""
     report = data.report
     assert report is not None
-    found = [np.array([getattr(report, kind) or 0 for kind in _OF_TABLE])]
+    numbers = [np.array([getattr(report, kind) or 0 for kind in _OF_TABLE])]
     for name, one in zip(columns, data.table_sums.columns, strict=True):
-        found.append(np.array([dict(getattr(report, kind)).get(name, 0) for kind in _OF_COLUMN]))
-        found.append(np.array([half for whole in (one.first, one.second) for half in (whole % _HALF, whole // _HALF)]))
-        found.append(np.unpackbits(np.frombuffer(one.occupied.to_bytes(_BUCKETS // 8, "big"), np.uint8)))
-    return np.concatenate(found).astype(np.int64)
+        numbers.append(np.array([dict(getattr(report, kind)).get(name, 0) for kind in _OF_COLUMN]))
+        numbers.append(np.array([half for whole in (one.first, one.second) for half in (whole % _HALF, whole // _HALF)]))
+        numbers.append(np.unpackbits(np.frombuffer(one.occupied.to_bytes(_BUCKETS // 8, "big"), np.uint8)))
+    return np.concatenate(numbers).astype(np.int64)
 
 
 def table_report(numbers: np.ndarray, columns: Sequence[str], person: str) -> tuple[EncodingReport, TableSums]:
@@ -110,7 +110,7 @@ def add_level(
     cuts: np.ndarray | None,
     places: Sequence[Place],
     kind: Kind,
-    found: np.ndarray,
+    counts: np.ndarray,
     rows: EncodedDataset,
     parts: np.ndarray | None,
 ) -> None:
@@ -120,14 +120,14 @@ def add_level(
     """
     bins = rows.columns if is_binned else tuple(map(bin_column, grid.features, rows.columns))
     target = rows.target if cuts is None else np.searchsorted(cuts, rows.target).astype(np.uint8)
-    BinnedRows(grid, bins, target, found.shape[-1], has_every_bin=True).add(found, places, kind, parts)
+    BinnedRows(grid, bins, target, counts.shape[-1], has_every_bin=True).add(counts, places, kind, parts)
 
 
-def by_bins(node: Node, features: Sequence[FeatureCandidates]) -> Node | None:
+def tree_of_bins(node: Node, features: Sequence[FeatureCandidates]) -> Node | None:
     """The tree that asks for bins where `node` asks for values; None where a rule divides a bin."""
     if not isinstance(node, Branch):
         return node
-    left, right, rule = by_bins(node.left, features), by_bins(node.right, features), node.rule
+    left, right, rule = tree_of_bins(node.left, features), tree_of_bins(node.right, features), node.rule
     if isinstance(rule, ThresholdRule):
         cuts = features[rule.feature].thresholds
         assert cuts is not None

@@ -35,7 +35,7 @@ from dpviz.rows.cluster import (
     concatenate_pieces,
     starts_of,
 )
-from dpviz.rows.databases import Database, checked_columns
+from dpviz.rows.databases import Database, readable_columns
 from dpviz.table.encode import several_spellings
 from dpviz.table.schema import Schema
 
@@ -88,7 +88,7 @@ def spark_rows(
     """Rows of a table. Raises TableError or SchemaError."""
     person = schema.person if person is None else person
     wanted = [*schema.feature_names, schema.target.name, *([] if person is None else [person])]
-    columns = checked_columns(table.schema(address.table), wanted, address.order)
+    columns = readable_columns(table.schema(address.table), wanted, address.order)
     with table.errors():
         frame = table.session.sql(table.statement(address.table, columns, address.order))
     return ClusterRows(SparkSource(frame, table), schema, person, rows_per_person)
@@ -113,14 +113,14 @@ class SparkSource:
         cells = self._map_rows(function, CELLS).groupBy("cell").agg(functions.sum("count").alias("count"))
         return cells.toArrow().cast(CELLS)
 
-    def partition_by(self, person: str, most: int) -> SparkSource:
+    def partition_by(self, person: str, rows_per_person: int) -> SparkSource:
         """Of each person the rows with the least draws."""
         rows = self._frame.where("records IS NOT NULL")
         looks = rows.where("look IS NOT NULL").select("look", "person").distinct().groupBy("look").count()
         if looks.where("count > 1").limit(1).count():
             raise several_spellings(person)
         by_draw = Window.partitionBy("person").orderBy("draw", "row")
-        chosen = rows.withColumn("place", functions.row_number().over(by_draw)).where(f"place <= {most}").drop("place")
+        chosen = rows.withColumn("place", functions.row_number().over(by_draw)).where(f"place <= {rows_per_person}").drop("place")
         ordered = SparkSource(chosen.orderBy("row").localCheckpoint(eager=True))
         try:
             sizes = ordered.sum_batches(_size_of_part)

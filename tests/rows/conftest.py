@@ -1,13 +1,27 @@
-"""Every source that is here, each with a way to put a table into it."""
+"""Every source that is here, each with a way to put a table into it; a DuckDB file made by statements."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from tests.support.servers import CASES, ENGINES, Engine
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> Callable[..., str]:
+    """Runs statements in a DuckDB file, and gives its address up to the name of a table."""
+
+    def run(*statements: str) -> str:
+        with duckdb.connect(str(tmp_path / "rows.duckdb")) as base:
+            for statement in statements:
+                base.execute(statement)
+        return f"duckdb:///{tmp_path / 'rows.duckdb'}?table="
+
+    return run
 
 
 @pytest.fixture(scope="module", params=CASES)

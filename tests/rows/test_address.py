@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
-import duckdb
 import pytest
 
 import dpviz
@@ -88,34 +88,23 @@ def _rows_of(n_rows: int) -> dpviz.EncodedDataset:
 # --- the command line
 
 
-def _train(folder: Path, *more: str) -> list[str]:
-    SCHEMA.save(folder / "schema.json")
-    asked = ["--schema", str(folder / "schema.json"), "--epsilon", "1", "--out", str(folder / "tree.json")]
-    return ["train", f"duckdb:///{folder / 'rows.duckdb'}?table=t", *asked, *more]
-
-
-@pytest.fixture
-def filled(tmp_path: Path) -> Path:
-    with duckdb.connect(str(tmp_path / "rows.duckdb")) as base:
-        label = "CASE WHEN range % 3 = 0 THEN 'a' ELSE 'b' END"
-        base.execute(f"CREATE TABLE t AS SELECT range / 1000.0::DOUBLE AS x, {label} AS y FROM range(1000)")
-    return tmp_path
-
-
-def test_train_counts_in_the_engine_and_writes_the_tree_of_memory(filled: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(_train(filled, "--seed", "3")) == 0
+def test_train_counts_in_the_engine_writes_the_tree_of_memory_and_refuses_what_an_engine_cannot_do(
+    stored: Callable[..., str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    label, tree = "CASE WHEN range % 3 = 0 THEN 'a' ELSE 'b' END", tmp_path / "tree.json"
+    address = stored(f"CREATE TABLE t AS SELECT range / 1000.0::DOUBLE AS x, {label} AS y FROM range(1000)") + "t"
+    SCHEMA.save(tmp_path / "schema.json")
+    train = ["train", address, "--schema", str(tmp_path / "schema.json"), "--epsilon", "1", "--out", str(tree)]
+    assert main([*train, "--seed", "3"]) == 0
     assert "Read duckdb: t: 1,000 rows" in capsys.readouterr().err
-    data = _rows_of(1000)
-    assert (filled / "tree.json").read_text() == dpviz.fit("pf-tree", data, epsilon=1, seed=3).to_json() + "\n"
-
-
-def test_what_an_engine_cannot_do_is_refused(filled: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert tree.read_text() == dpviz.fit("pf-tree", _rows_of(1000), epsilon=1, seed=3).to_json() + "\n"
+    tree.unlink()
     for more, said in (
         (("--person", "x"), "cannot be a feature"),
         (("--rows-per-person", "2"), "rows_per_person"),
         (("--target", "y"), "--target"),
         (("--learner", "privatree"), "needs the rows themselves"),
     ):
-        assert main(_train(filled, *more)) != 0
+        assert main([*train, *more]) != 0
         assert said in capsys.readouterr().err
-        assert not (filled / "tree.json").exists()
+        assert not tree.exists()

@@ -46,14 +46,14 @@ class Parts:
         summed = made.group_by("cell").aggregate([("count", "sum")]).rename_columns(["cell", "count"])
         return summed.sort_by([("cell", "descending")])  # they come in no order that an engine would promise
 
-    def partition_by(self, person: str, most: int) -> Parts:
+    def partition_by(self, person: str, rows_per_person: int) -> Parts:
         self.befalls()
         rows = pa.Table.from_batches([batch for part in self.parts for batch in part], schema=PERSON_SCHEMA)
         rows = rows.filter(pa.compute.is_valid(rows["records"])).sort_by([("person", "ascending"), ("draw", "ascending")])
         persons = rows["person"].to_numpy(zero_copy_only=False)
         first = np.r_[True, persons[1:] != persons[:-1]][: len(persons)]
         place = np.arange(len(persons)) - np.maximum.accumulate(np.where(first, np.arange(len(persons)), 0))
-        chosen = rows.filter(pa.array(place < most)).sort_by("row")
+        chosen = rows.filter(pa.array(place < rows_per_person)).sort_by("row")
         codes = chosen["person"].combine_chunks().dictionary_encode().indices.to_numpy()
         _, firsts = np.unique(codes, return_index=True)
         at = chosen.schema.get_field_index("row")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable
 from itertools import combinations_with_replacement, pairwise
 from pathlib import Path
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -95,18 +95,17 @@ def test_a_model_that_counts_cannot_measure_is_refused_before_the_engine_is_aske
     assert (said or "no DuckDB file") in capsys.readouterr().err
 
 
-def test_answers_need_a_column_that_says_whose_they_are(empty: str, tmp_path: Path) -> None:
+def test_answers_need_a_column_that_says_whose_they_are(stored: Callable[..., str]) -> None:
+    empty = stored("CREATE TABLE t (id DOUBLE, x DOUBLE)") + "t"
     for order, said in (("", "which answer is whose"), ("&order=none", "no column to number")):
         with pytest.raises(TableError, match=said):
             list(read_rows(f"{empty}{order}", ["x"]))
     ((keys, columns),) = read_rows(f"{empty}&order=id", ["x"])
     assert (len(keys), columns.schema.names, columns.num_rows) == (0, ["x"], 0)
-    for place, keys in enumerate(("(1), (2), (2)", "(1), (NULL)", "('NaN'), (1)", "('NaN'), ('NaN')")):
-        with duckdb.connect(str(tmp_path / f"{place}.duckdb")) as base:
-            base.execute("CREATE TABLE t (id DOUBLE, x DOUBLE)")
-            base.execute(f"INSERT INTO t VALUES {keys.replace(')', ', 0)')}")
+    for place, keys in enumerate(("(1), (2), (2)", "(1), (NULL)", "('NaN'::DOUBLE), (1)", "('NaN'::DOUBLE), ('NaN'::DOUBLE)")):
+        address = stored(f"CREATE TABLE t{place} AS SELECT id::DOUBLE AS id, 0 AS x FROM (VALUES {keys}) AS keys(id)")
         with pytest.raises(TableError, match="which answer is whose"):
-            list(read_rows(f"duckdb:///{tmp_path / f'{place}.duckdb'}?table=t&order=id", ["x"]))
+            list(read_rows(f"{address}t{place}&order=id", ["x"]))
 
 
 def test_two_equal_keys_are_noticed_however_rows_are_cut_into_batches(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,19 +123,11 @@ def test_two_equal_keys_are_noticed_however_rows_are_cut_into_batches(monkeypatc
 
 
 def test_nothing_is_written_where_two_rows_have_one_key(
-    given: pa.Table, model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    stored: Callable[..., str], file: Path, model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with duckdb.connect(str(tmp_path / "t.duckdb")) as base:
-        base.register("given", given)
-        base.execute("CREATE TABLE t AS SELECT * REPLACE (CASE id WHEN 1024 THEN 1023 ELSE id END AS id) FROM given")
+    twice = "* REPLACE (CASE id WHEN 1024 THEN 1023 ELSE id END AS id)"
+    address = stored(f"CREATE TABLE t AS SELECT {twice} FROM read_parquet('{file}')")
     out = tmp_path / "answers.csv"
-    assert main(["predict", str(model), f"duckdb:///{tmp_path / 't.duckdb'}?table=t&order=id", "--out", str(out)]) != 0
+    assert main(["predict", str(model), f"{address}t&order=id", "--out", str(out)]) != 0
     assert "two rows have the same" in capsys.readouterr().err
     assert not list(tmp_path.glob("answers*"))
-
-
-@pytest.fixture
-def empty(tmp_path: Path) -> str:
-    with duckdb.connect(str(tmp_path / "t.duckdb")) as base:
-        base.execute("CREATE TABLE t (id BIGINT, x DOUBLE)")
-    return f"duckdb:///{tmp_path / 't.duckdb'}?table=t"

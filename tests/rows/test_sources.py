@@ -14,12 +14,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -381,20 +382,18 @@ def test_executors_need_numpy_and_arrow_alone_and_one_killed_before_any_step_beg
 ODD = ('x"; DROP TABLE other; --', "it's", "a b?c&d=e#f", "sélect", "%s %(x)s {}", "\u202e", "read_csv('/etc/passwd')")
 
 
-def test_a_table_of_any_name_is_that_table_and_a_database_reads_no_other_file(tmp_path: Path) -> None:
+def test_a_table_of_any_name_is_that_table_and_a_database_reads_no_other_file(stored: Callable, tmp_path: Path) -> None:
     """Nor whatever stands in this process under the name of a table."""
-    import duckdb as driver
-
-    passwords, place = tmp_path / "passwords.csv", f"duckdb:///{tmp_path / 'odd.duckdb'}?table="
+    passwords = tmp_path / "passwords.csv"
     passwords.write_text("x\n1\n")
     local_rows = pa.table({"x": [1]})
     assert local_rows.num_rows
-    with driver.connect(str(tmp_path / "odd.duckdb")) as base:
-        for number, name in enumerate(ODD):
-            base.execute(f"CREATE TABLE {quoted(name)} AS SELECT {number} AS x")
-        base.execute(f"CREATE VIEW sneaky AS SELECT * FROM read_csv('{passwords}')")
-        base.execute("CREATE TABLE names AS SELECT 'Mrs Smith' AS name")
-        base.execute("CREATE VIEW smith AS SELECT name::INTEGER AS x FROM names")
+    place = stored(
+        *(f"CREATE TABLE {quoted(name)} AS SELECT {number} AS x" for number, name in enumerate(ODD)),
+        f"CREATE VIEW sneaky AS SELECT * FROM read_csv('{passwords}')",
+        "CREATE TABLE names AS SELECT 'Mrs Smith' AS name",
+        "CREATE VIEW smith AS SELECT name::INTEGER AS x FROM names",
+    )
     for number, name in enumerate(ODD):
         batches = [batch for _, batch in read_columns(place + quote(name, safe=""), 10)]
         assert [row for batch in batches for row in batch.to_pylist()] == [{"x": number}]
@@ -407,33 +406,19 @@ def test_a_table_of_any_name_is_that_table_and_a_database_reads_no_other_file(tm
     assert "Smith" not in str(failed.value)
 
 
-def test_columns_that_are_no_cells_are_refused_and_an_enum_is_text(tmp_path: Path) -> None:
-    """Whoever made the type may have taken its texts from the cells: they are not quoted."""
-    import duckdb as driver
-
-    with driver.connect(str(tmp_path / "enum.duckdb")) as base:
-        word = f"'{CANARY}'::ENUM('{CANARY}', 'plain') AS word"
-        bits = f"'101'::BIT AS bits, {2**128 - 1}::UHUGEINT AS large"
-        base.execute(f"CREATE TABLE t AS SELECT {word}, [1] AS lists, {{'{CANARY}': 1}} AS records, 'a' AS y, {bits}")
-    address, target = f"duckdb:///{tmp_path / 'enum.duckdb'}?table=t", ClassTarget("y", ("a", "b"))
-    for name, kind in {"lists": "list", "records": "struct", "bits": "BIT", "large": "UHUGEINT"}.items():
+def test_columns_that_are_no_cells_are_refused_and_hinder_no_others_and_an_enum_is_text(stored: Callable) -> None:
+    """Whoever made the type may have taken its texts from the cells: they are not quoted. Arrow has no empty union."""
+    columns = f"""'{CANARY}'::ENUM('{CANARY}', 'plain') AS word, [1] AS lists, {{'{CANARY}': 1}} AS records, 'a' AS y,
+        '101'::BIT AS bits, {2**128 - 1}::UHUGEINT AS large, union_value(n := 2) AS either"""
+    address, target = stored(f"CREATE TABLE t AS SELECT {columns}") + "t", ClassTarget("y", ("a", "b"))
+    kinds = {"lists": "list", "records": "struct", "bits": "BIT", "large": "UHUGEINT", "either": "sparse_union"}
+    for name, kind in kinds.items():
         with pytest.raises(SchemaError, match=f"Columns of the type {kind} are not read") as refused:
             dpviz.open_table(address, Schema((CategoricalFeature(name, ("plain", "other")),), target))
         assert CANARY not in str(refused.value)
     word = CategoricalFeature("word", ("plain", CANARY), unknown_as="plain")
     with dpviz.open_table(address, Schema((word,), target)) as rows:
         assert rows.data.columns[0].tolist() == [1]
-
-
-def test_a_column_that_arrow_makes_no_empty_one_of_hinders_no_others(tmp_path: Path) -> None:
-    duckdb = pytest.importorskip("duckdb")
-    with duckdb.connect(str(tmp_path / "union.duckdb")) as base:
-        base.execute("CREATE TABLE t AS SELECT 1 AS x, 'a' AS y, union_value(n := 2) AS either")
-    address, target = f"duckdb:///{tmp_path / 'union.duckdb'}?table=t", ClassTarget("y", ("a", "b"))
-    with dpviz.open_table(address, Schema((NumericFeature("x", 0, 2),), target)) as rows:
-        assert rows.data.columns[0].tolist() == [1.0]
-    with pytest.raises(SchemaError, match="Columns of the type sparse_union are not read"):
-        dpviz.open_table(address, Schema((NumericFeature("either", 0, 2),), target))
 
 
 #: An expression of DuckDB -> the text of its cell, None where it is missing.
@@ -458,26 +443,23 @@ DUCKDB_CELLS = {
 }
 
 
-def test_types_of_duckdb_are_the_cells_that_they_say(tmp_path: Path) -> None:
-    duckdb = pytest.importorskip("duckdb")
+def test_types_of_duckdb_are_the_cells_that_they_say(stored: Callable) -> None:
     columns = ", ".join(f"{expression} AS c{place}" for place, expression in enumerate(DUCKDB_CELLS))
-    with duckdb.connect(str(tmp_path / "types.duckdb")) as base:
-        base.execute(f"CREATE TABLE t AS SELECT {columns}")
-    _, (_, batch) = read_columns(f"duckdb:///{tmp_path / 'types.duckdb'}?table=t", 10)
+    _, (_, batch) = read_columns(stored(f"CREATE TABLE t AS SELECT {columns}") + "t", 10)
     table = table_of_batch(batch, ReadOptions("t"))
     found = [next(iter(column.distinct_texts), None) for column in table.columns]
     assert dict(zip(DUCKDB_CELLS, found, strict=True)) == DUCKDB_CELLS
 
 
-def test_intervals_of_a_database_are_the_seconds_that_its_frames_have(tmp_path: Path) -> None:
+def test_intervals_of_a_database_are_the_seconds_that_its_frames_have(stored: Callable, tmp_path: Path) -> None:
     """But for those with months, of which its frames make 30 days each."""
-    duckdb = pytest.importorskip("duckdb")
-    with duckdb.connect(str(tmp_path / "stays.duckdb")) as base:
-        stays = "('3 hours 2 minutes'), ('-3 days'), ('0.000001 seconds'), (NULL), ('1 day 1 hour')"
-        base.execute(f"CREATE TABLE t AS SELECT stay::INTERVAL AS stay, 'a' AS y FROM (VALUES {stays}) AS all_stays(stay)")
-        base.execute("CREATE TABLE ages AS SELECT INTERVAL '2 months 1 day' AS stay, 'a' AS y")
+    stays = "('3 hours 2 minutes'), ('-3 days'), ('0.000001 seconds'), (NULL), ('1 day 1 hour')"
+    address = stored(
+        f"CREATE TABLE t AS SELECT stay::INTERVAL AS stay, 'a' AS y FROM (VALUES {stays}) AS all_stays(stay)",
+        "CREATE TABLE ages AS SELECT INTERVAL '2 months 1 day' AS stay, 'a' AS y",
+    )
+    with duckdb.connect(str(tmp_path / "rows.duckdb")) as base:
         frame, table = base.table("t").df(), base.table("t").to_arrow_table()
-    address = f"duckdb:///{tmp_path / 'stays.duckdb'}?table="
     schema = Schema((NumericFeature("stay", -300_000, 100_000, missing_as=7),), ClassTarget("y", ("a", "b")))
     expected = [10_920.0, -259_200.0, 0.000001, 7.0, 90_000.0]
     for rows in (frame, table):
@@ -489,19 +471,17 @@ def test_intervals_of_a_database_are_the_seconds_that_its_frames_have(tmp_path: 
 
 
 def test_a_moment_with_a_zone_is_the_same_cell_wherever_duckdb_is_asked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+    stored: Callable, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     """The file holds no zone; a session would take that of the computer."""
-    duckdb = pytest.importorskip("duckdb")
     request.addfinalizer(time.tzset)
     request.addfinalizer(lambda: monkeypatch.undo())
-    with duckdb.connect(str(tmp_path / "moments.duckdb")) as base:
-        base.execute("CREATE TABLE t AS SELECT timestamptz '2024-03-01 23:30:00+00' AS at, 'a' AS y")
+    address = stored("CREATE TABLE t AS SELECT timestamptz '2024-03-01 23:30:00+00' AS at, 'a' AS y") + "t"
     schema = Schema((DateFeature("at", 1, 7, part="weekday"),), ClassTarget("y", ("a", "b")))
     for zone in ("UTC", "Asia/Tokyo", "America/New_York"):
         monkeypatch.setenv("TZ", zone)
         time.tzset()
-        with dpviz.open_table(f"duckdb:///{tmp_path / 'moments.duckdb'}?table=t", schema) as rows:
+        with dpviz.open_table(address, schema) as rows:
             assert rows.data.columns[0].tolist() == [5.0]
 
 
