@@ -5,7 +5,6 @@ range, unknown categories and missing cells follow the schema's public rules and
 """
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -25,6 +24,7 @@ from dpviz.table.kinds import (
     CODES,
     UNDECLARED,
     Kind,
+    count_kinds,
     is_no_value,
     kind_of_nobody,
     text_kind_in_categories,
@@ -152,9 +152,9 @@ def _unread(table: RawTable, columns: Sequence[EncodedColumn], schema: Schema) -
                 yield Unread(one.name, {CODES: int(is_code.sum())}, _BEYOND, _first(clipped, table))
         if (unknown := column.had(_UNKNOWN)) is not None:
             kind, words = _kind_and_words(one)
-            yield Unread(one.name, _count_kinds(raw.counts_of(unknown), kind), words, _first(unknown, table))
+            yield Unread(one.name, count_kinds(raw.counts_of(unknown), kind), words, _first(unknown, table))
         elif (mapped := column.had(_UNKNOWN_MAPPED)) is not None:
-            kinds = _count_kinds(raw.counts_of(mapped), _kind_and_words(one)[0])
+            kinds = count_kinds(raw.counts_of(mapped), _kind_and_words(one)[0])
             del kinds[UNDECLARED]
             if kinds:
                 yield Unread(one.name, kinds, _REPLACED)
@@ -168,13 +168,6 @@ def _first(flags: np.ndarray, table: RawTable) -> int:
 def _looks_missing(value: float, declared: NumericFeature | NumericTarget) -> bool:
     """Whether a number beyond the range is one that often stands for no value, or a whole one below 0."""
     return means_no_value(abs(value)) or (value < 0 <= declared.low and value.is_integer())
-
-
-def _count_kinds(texts: Mapping[str, int], kind_of: Kind) -> Counter[str]:
-    kinds = Counter[str]()
-    for text, count in texts.items():
-        kinds[kind_of(text)] += count
-    return kinds
 
 
 def _kind_and_words(declared: Feature | Target) -> tuple[Kind, tuple[str, str]]:
@@ -208,7 +201,7 @@ def encode_part(
         persons = _persons(whose := table.column(person))
         sums.append(of_column(whose, are_keys=True))
         kept = persons >= 0
-        if kinds := _count_kinds(whose.counts_of(~kept), kind_of_nobody):
+        if kinds := count_kinds(whose.counts_of(~kept), kind_of_nobody):
             unread.append(Unread(person, kinds, _NOBODY))
         dropped.append((person, len(kept) - int(kept.sum()), 0))
     dropped += _dropped_cells(columns, kept)

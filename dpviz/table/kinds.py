@@ -4,7 +4,8 @@ The kind follows from the text, and what is declared, alone. It is said instead 
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
@@ -137,6 +138,14 @@ def text_kind_in_categories(declared: Iterable[str]) -> Kind:
         return NO_VALUE if is_no_value(text) else UNDECLARED
 
     return kind
+
+
+def count_kinds(counts: Mapping[str, int], kind_of: Kind) -> Counter[str]:
+    """How many cells are of each kind. `counts`: clean text -> cells that hold it."""
+    kinds = Counter[str]()
+    for text, count in counts.items():
+        kinds[kind_of(text)] += count
+    return kinds
 
 
 def kind_of_nobody(text: str) -> str:

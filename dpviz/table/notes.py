@@ -20,7 +20,7 @@ import numpy as np
 
 from dpviz.errors import ReadingWarning
 from dpviz.table.cells import IN_DOUBT, TRUTHS, UNREADABLE, Marks, canonical_number, date_of, number_of
-from dpviz.table.kinds import IN_OTHER_FORM, TWO_WAYS, UNIT, is_no_value, text_kind_in_numbers
+from dpviz.table.kinds import IN_OTHER_FORM, TWO_WAYS, UNIT, count_kinds, is_no_value, text_kind_in_numbers
 
 if TYPE_CHECKING:
     from dpviz.table.columns import Column
@@ -255,9 +255,7 @@ def _mixed_notes(column: Column, example: tuple[str, ...], first: int) -> Iterat
         listed = ", ".join(map(repr, sorted(others)[:_MAX_WORDS]))
         yield Doubt(f"Holds numbers and {listed}: a number only if {listed} is declared as a missing code.")
         return
-    kinds = Counter[str]()
-    for text in islice(others, _MAX_TEXTS):
-        kinds[text_kind_in_numbers(text)] += others[text]
+    kinds = count_kinds(dict(islice(others.items(), _MAX_TEXTS)), text_kind_in_numbers)
     what = "Holds numbers and text: a number only if such texts are missing codes."
     what = f"{what} They begin in row {first:,} and are: {_kind_list(kinds)}."
     quoted = f"For example {example[0]!r} and {example[1]!r}."

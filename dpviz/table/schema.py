@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from pathlib import Path
@@ -460,14 +461,11 @@ def _require_range(name: str, low: float, high: float) -> None:
 
 def _text_tuple(owner: str, field: str, given: Any) -> tuple[str, ...]:
     """A list of texts; a text alone would be one of letters."""
-    if isinstance(given, str):
-        what = f"{field} = {value_text(given)} is one text, not a list of them."
-        raise SchemaError(what, field=owner, remedy=f"Give a list, such as {field}=('no', 'yes').")
-    try:
-        return tuple(given)
-    except TypeError:
-        what = f"{field} = {value_text(given)} is no list."
-        raise SchemaError(what, field=owner, remedy=f"Give a list, such as {field}=('no', 'yes').") from None
+    with suppress(TypeError):
+        if not isinstance(given, str):
+            return tuple(given)
+    what = f"{field} = {value_text(given)} is no list."
+    raise SchemaError(what, field=owner, remedy=f"Give a list, such as {field}=('no', 'yes').")
 
 
 def _require_names(owner: str, kind: str, names: tuple[str, ...]) -> None:

@@ -44,8 +44,7 @@ def schema_from_dict(document: Any, *, path: str = "") -> Schema:
     _require_known(found.read_from_data, ("n_public", "features"), path)
     features = tuple(_column(FEATURES, item, f"{path}.features[{k}]") for k, item in enumerate(found.features))
     target = _column(TARGETS, found.target, f"{path}.target")
-    said = found.read_from_data, found.person, found.decimal, found.source, found.rows_per_person
-    return Schema(features, target, found.n_public, *said)
+    return Schema(**vars(found) | {"features": features, "target": target})
 
 
 def _column(kinds: Mapping[str, type], document: Any, path: str) -> Any:

@@ -166,20 +166,6 @@ def test_a_name_in_another_form_of_unicode_is_the_name(called):
         assert data.report.ignored_columns == ()
 
 
-def test_a_cell_that_is_no_text_is_none_by_itself():
-    """A text of an object without one would be its place in memory, and that of a long array leaves out its middle."""
-    cells = [[1, 2], (1,), {"a": 1}, {1}, np.zeros(3), np.array([1]), np.array(["a"], dtype=object), object(), "a"]
-    column = table_of(pd.DataFrame({"x": pd.Series(cells, dtype=object), "y": range(9)})).column("x")
-    assert column.cells() == ["\ufffd"] * 8 + ["a"]
-
-
-def test_bytes_in_whatever_they_are_kept_are_the_text_that_they_spell():
-    """Drivers of databases give binary cells as views, whose own text would be a place in memory."""
-    cells = [kind("Müller".encode()) for kind in (bytes, bytearray, memoryview, np.bytes_)]
-    column = table_of(pd.DataFrame({"x": pd.Series(cells, dtype=object), "y": range(4)})).column("x")
-    assert column.cells() == ["Müller"] * 4
-
-
 def test_columns_of_lists_that_are_left_out_of_a_frame_are_named():
     def of_arrow(columns):
         return pa.table(columns).to_pandas(types_mapper=pd.ArrowDtype)

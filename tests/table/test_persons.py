@@ -27,21 +27,12 @@ from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 SCHEMA = Schema((NumericFeature("x", 0, 99, missing_as=0),), ClassTarget("y", ("n", "p")), n_public=100)
 
 
-def column(name: str, cells: list) -> Column:
-    texts = tuple(dict.fromkeys(cell for cell in cells if cell is not None))
-    return Column(name, texts, np.array([-1 if cell is None else texts.index(cell) for cell in cells], dtype=np.int32))
-
-
 def used(rows: list[tuple], most: int, monkeypatch) -> list[tuple]:
     """What reaches the first mechanism; each row is (person, x, y, its coin)."""
     usable = [row for row in rows if row[0] is not None and row[2] in ("n", "p")]
     monkeypatch.setattr(module, "secure_uniforms", lambda size: np.array([row[3] for row in usable], dtype=float)[:size])
-    columns = (
-        column("who", [row[0] for row in rows]),
-        column("x", [row[1] for row in rows]),
-        column("y", [row[2] for row in rows]),
-    )
-    data = dpviz.encode(RawTable(columns), SCHEMA, person="who", rows_per_person=most)
+    columns = [Column.from_texts(name, [row[place] or "" for row in rows]) for place, name in enumerate(("who", "x", "y"))]
+    data = dpviz.encode(RawTable(tuple(columns)), SCHEMA, person="who", rows_per_person=most)
     assert data.rows_per_person == most
     return list(zip(data.columns[0].tolist(), data.target.tolist(), strict=True))
 

@@ -185,27 +185,9 @@ def test_a_target_that_cannot_be_learned_is_a_schema_error_without_its_name(cell
     assert caught.value.remedy
 
 
-WAYS_TO_WRITE = (
-    "1",
-    "1.0",
-    "1.00",
-    "01",
-    "042",
-    "42",
-    "42.0",
-    "4.2e1",
-    "5E1",
-    "50",
-    "true",
-    "TRUE",
-    "True",
-    "NA",
-    "nan",
-    "0",
-    "",
-)
-WAYS_TO_WRITE += ("-0", "-0.0", "2.50", "2.5", "1,5", "1.5", "é", "e\u0301", "a", "New York", "New\u00a0York", "2024-03-01")
-WAYS_TO_WRITE += ("2024-03-01 00:00:00", "?", "", "1e308", "-1e308")
+#: Cells, some of which are the same in other letters.
+SPELLINGS = "1 1.0 1.00 01 042 42 42.0 4.2e1 5E1 50 true TRUE True NA nan 0 -0 -0.0 2.50 2.5 1,5 1.5 a ? 2024-03-01 1e308 -1e308"
+WAYS_TO_WRITE = (*SPELLINGS.split(), "", "é", "e\u0301", "New York", "New\u00a0York", "2024-03-01 00:00:00")
 
 
 @pytest.mark.slow

@@ -96,14 +96,7 @@ SCHEMA = dpviz.Schema(
 GOOD = ("1", "2024-03-01", "Yes", "n")
 #: Place of a cell -> (cells, what the note of its column says).
 ODD = {
-    0: (
-        ("5-6", "<5", "<7", "1e3kg", "n/a?"),
-        "'x': 5 cells without a number",
-        "limit (2)",
-        "a range (1)",
-        "behind (1)",
-        "code (1)",
-    ),
+    0: (("5-6", "<5", "<7", "1e3kg", "n/a?"), "'x': 5 cells", "limit (2)", "a range (1)", "behind (1)", "code (1)"),
     1: (("01-MAR-24", "3/1/24", "unknown"), "'d': 3 cells without a date", "name of its month (1)", "two digits", "code (1)"),
     2: (("YES", "yes", "maybe"), "'c': 2 cells without a declared text but like one", "other capitals (2)"),
     3: (("N", "q"), "'y': 2 cells without a declared text", "other capitals (1)", "not declared (1)"),
