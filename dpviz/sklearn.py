@@ -577,7 +577,7 @@ def _with_gaps(column: Column, feature: Feature) -> Column:
         return column
     if isinstance(feature, DateFeature):
         is_date = np.append(~np.isnan(feature.numbers(column.distinct_texts)), False)
-        return Column(column.name, column.distinct_texts, np.where(is_date[column.codes], column.codes, -1))
+        return Column(column.name, column.distinct_texts, np.where(is_date[np.maximum(column.codes, -1)], column.codes, -1))
     return Column(column.name, numbers=column.numbers_and_missing(feature.missing_codes)[0])
 
 

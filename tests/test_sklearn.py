@@ -399,7 +399,7 @@ def test_no_row_has_no_answer_and_with_everything_declared_no_row_and_one_are_en
 
 
 def test_what_is_no_number_and_no_date_counts_as_missing_alike():
-    for cell in ["no number", None, float("inf"), pd.NA]:
+    for cell in ["no number", "NULL", None, float("inf"), pd.NA]:
         features = (dpviz.NumericFeature("x", 0, 9, whole=True), dpviz.DateFeature("day", 2000, 2020))
         schema = dpviz.Schema(features, dpviz.ClassTarget("label", ("n", "p")), n_public=60)
         whole = pd.DataFrame({"x": [1, 8] * 30, "day": ["2001-02-03", "2019-02-03"] * 30}, dtype=object)
