@@ -128,10 +128,10 @@ def noise_multiplier(epsilon: float, delta: float, *, sampling: float, rounds: i
     `order`: Renyi order of an individual filter; None: no filter.
     """
     owner = "noise_multiplier"
-    validate_number(owner, "epsilon", epsilon, least=1e-8, allowed="a finite number of at least 1e-8")
-    validate_number(owner, "delta", delta, least=_MIN_DELTA, most=math.nextafter(1, 0), allowed="a number in [1e-30, 1)")
-    validate_number(owner, "sampling", sampling, least=1e-4, most=1, allowed="a number in [1e-4, 1]")
-    validate_number(owner, "rounds", rounds, least=1, allowed="a whole number of at least 1")
+    validate_number(owner, "epsilon", epsilon, low=1e-8, allowed="a finite number of at least 1e-8")
+    validate_number(owner, "delta", delta, low=_MIN_DELTA, high=math.nextafter(1, 0), allowed="a number in [1e-30, 1)")
+    validate_number(owner, "sampling", sampling, low=1e-4, high=1, allowed="a number in [1e-4, 1]")
+    validate_number(owner, "rounds", rounds, low=1, allowed="a whole number of at least 1")
 
     def enough(log_noise: float) -> bool:
         return covers(GaussianRounds(epsilon, delta, math.exp(log_noise), sampling, rounds, order))

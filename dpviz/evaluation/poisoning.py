@@ -436,7 +436,7 @@ def certify(
     if not splits:
         raise ParameterError("certify", "splits", splits, "at least one (train, test) pair")
     allowed = "a share in [0, 1]"
-    max_poisoned = validate_number("certify", "max_poisoned", max_poisoned, least=0, most=1, allowed=allowed)
+    max_poisoned = validate_number("certify", "max_poisoned", max_poisoned, low=0, high=1, allowed=allowed)
     seed, beta = validate_count("certify", "seed", seed, 0), validate_fraction("certify", "beta", beta)
     how: dict[str, Any] = {"draws": draws, "workers": workers, "stop": stop}
     bounds: list[Bounds] = []

@@ -77,7 +77,7 @@ def which_learner(schema: Schema, *, epsilon: float) -> Recommended:
         Epsilon is not a finite number above 0.
     """
     allowed = "a finite number above 0"
-    epsilon = validate_number("which_learner", "epsilon", epsilon, least=0, most=math.inf, open=True, allowed=allowed)
+    epsilon = validate_number("which_learner", "epsilon", epsilon, low=0, high=math.inf, exclusive=True, allowed=allowed)
     one, many = get_learner(DEFAULT), get_learner(DEFAULT_OF_NUMBERS)
     is_number_target = isinstance(schema.target, NumericTarget)
     if not is_number_target and len(schema.classes) > 2:

@@ -28,15 +28,15 @@ def is_whole(value: Any) -> bool:
 
 
 def validate_number(
-    owner: str, name: str, value: Any, *, least: float = -math.inf, most: float = math.inf, allowed: str, open: bool = False
+    owner: str, name: str, value: Any, *, low: float = -math.inf, high: float = math.inf, allowed: str, exclusive: bool = False
 ) -> float:
-    """`value` as a float, if it is a number from `least` to `most`, both excluded where `open`.
+    """`value` as a float, if it is a number from `low` to `high`, both excluded where `exclusive`.
 
     Raises ParameterError, which says that the parameter `name` of `owner` must be what `allowed` says.
     """
     if is_number(value):
         number = float(value)  # compared with bounds that a NumPy type of few bits could not hold
-        if least < number < most if open else least <= number <= most:
+        if low < number < high if exclusive else low <= number <= high:
             return number
     raise ParameterError(owner, name, value, allowed)
 
@@ -58,12 +58,12 @@ def validate_loss(owner: str, name: str, value: Any) -> float:
 
 def validate_delta(owner: str, name: str, value: Any) -> float:
     """`value` as a float, if it is a number from 0 to 1; raises ParameterError."""
-    return validate_number(owner, name, value, least=0, most=1, allowed="a number from 0 to 1")
+    return validate_number(owner, name, value, low=0, high=1, allowed="a number from 0 to 1")
 
 
 def validate_fraction(owner: str, name: str, value: Any) -> float:
     """`value` as a float between 0 and 1, both excluded; raises ParameterError."""
-    return validate_number(owner, name, value, least=0, most=1, open=True, allowed="a number between 0 and 1, both excluded")
+    return validate_number(owner, name, value, low=0, high=1, exclusive=True, allowed="a number between 0 and 1, both excluded")
 
 
 def is_flag(value: Any) -> bool:
@@ -77,9 +77,9 @@ def validate_flag(owner: str, name: str, value: Any) -> None:
         raise ParameterError(owner, name, value, "True or False")
 
 
-def validate_count(owner: str, name: str, value: Any, least: int = 1, most: float = math.inf, *, allowed: str = "") -> int:
-    """`value` as an int, if it is a whole number from `least` to `most`; raises ParameterError."""
-    if not is_whole(value) or not least <= int(value) <= most:
-        between = f"of at least {least:,}" if math.isinf(most) else f"from {least:,} to {most:,}"
+def validate_count(owner: str, name: str, value: Any, low: int = 1, high: float = math.inf, *, allowed: str = "") -> int:
+    """`value` as an int, if it is a whole number from `low` to `high`; raises ParameterError."""
+    if not is_whole(value) or not low <= int(value) <= high:
+        between = f"of at least {low:,}" if math.isinf(high) else f"from {low:,} to {high:,}"
         raise ParameterError(owner, name, value, allowed or f"a whole number {between}")
     return int(value)

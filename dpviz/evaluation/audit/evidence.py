@@ -181,7 +181,7 @@ class BoundLearner:
         """For listing its outputs. Raises UnsupportedError where that is impossible on this schema, ParameterError."""
         spec = spec_of(learner)
         (least, most), allowed = EPSILONS, "a number in [{:g}, {:g}]".format(*EPSILONS)
-        epsilon = validate_number("verify", "epsilon", epsilon, least=least, most=most, allowed=allowed)
+        epsilon = validate_number("verify", "epsilon", epsilon, low=least, high=most, allowed=allowed)
         is_number = isinstance(schema.target, NumericTarget)
         if ("number" if is_number else "classes") not in spec.tasks or (is_number and spec.prepare is None):
             raise UnsupportedError(_OF_NUMBERS[is_number].format(spec.title), remedy="Audit it by sampling.")

@@ -116,7 +116,7 @@ def audit_outputs(
         raise ParameterError("audit_outputs", "delta", delta, "a number of at least 0 and below 1")
     beta = validate_fraction("audit_outputs", "beta", beta)
     if claimed is not None:
-        claimed = validate_number("audit_outputs", "claimed", claimed, least=0, allowed="a number of at least 0, or None")
+        claimed = validate_number("audit_outputs", "claimed", claimed, low=0, allowed="a number of at least 0, or None")
     delta = float(delta)
     tables = [[_by_name(one) for one in _outputs(given)] for given in (first, second)]
     n = min(map(len, tables))
