@@ -45,7 +45,7 @@ from dpviz.models.base import Model, holds_probabilities
 from dpviz.models.effects import feature_importances
 from dpviz.results.result import FitResult
 from dpviz.table.cells import DeclaredTexts, clean, shortest, text_of
-from dpviz.table.columns import Column
+from dpviz.table.columns import Column, per_cell
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.dates import DateFeature
 from dpviz.table.encode import encode, encode_new
@@ -576,8 +576,8 @@ def _with_gaps(column: Column, feature: Feature) -> Column:
     if isinstance(feature, CategoricalFeature):
         return column
     if isinstance(feature, DateFeature):
-        is_date = np.append(~np.isnan(feature.numbers(column.distinct_texts)), False)
-        return Column(column.name, column.distinct_texts, np.where(is_date[np.maximum(column.codes, -1)], column.codes, -1))
+        is_date = per_cell(~np.isnan(feature.numbers(column.distinct_texts)), column.codes, False)
+        return Column(column.name, column.distinct_texts, np.where(is_date, column.codes, -1))
     return Column(column.name, numbers=column.numbers_and_missing(feature.missing_codes)[0])
 
 

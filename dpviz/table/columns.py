@@ -126,7 +126,7 @@ class Column:
             made = cls.from_texts(name, texts)
         else:
             made = cls.from_places(name, texts, places)
-            fractions = fractions if fractions is None else np.append(fractions, np.nan)[np.maximum(places, -1)]
+            fractions = None if fractions is None else per_cell(fractions, places, np.nan)
         made.fractions = fractions
         return made
 
@@ -232,7 +232,7 @@ class Column:
             found[: len(texts)] = np.where(of_labels == -1, found[: len(texts)], of_labels)
             is_mark = [found[place] == -1 and bool(label) and label in MISSING_MARKS for place, label in enumerate(self.labels)]
             if any(is_mark):
-                places = np.where(np.append(is_mark, False)[np.maximum(places, -1)], -1, places)
+                places = np.where(per_cell(is_mark, places, False), -1, places)
         return found, places
 
     def cells(self) -> list[Any]:
@@ -321,7 +321,7 @@ class Column:
         if not self.labels:
             return values, missing
         marks = MISSING_MARKS.difference(("",)).union(map(clean, missing_codes))
-        is_mark = np.array([*(label in marks for label in self.labels), False])[np.maximum(self._coding[1], -1)]
+        is_mark = per_cell([label in marks for label in self.labels], self._coding[1], False)
         return np.where(is_mark, np.nan, values), missing | is_mark
 
     def _numbers_and_missing(self, missing_codes: Sequence[str]) -> NumbersAndMissing:
@@ -336,12 +336,17 @@ class Column:
             missing = np.concatenate([np.empty(0, dtype=bool), *(missing for _, missing in read)])
             return _without_codes(values, missing, missing_codes)
         texts, codes = self._coding
-        places, known = np.maximum(codes, -1), frozenset(map(clean, missing_codes))
-        missing = np.array([*(text in known for text in texts), True])[places]
-        values = np.append(parse_numbers(texts, self.marks), np.nan)[places]
+        known = frozenset(map(clean, missing_codes))
+        missing = per_cell([text in known for text in texts], codes, True)
+        values = per_cell(parse_numbers(texts, self.marks), codes, np.nan)
         if self.fractions is not None:
             values = np.where(np.isnan(self.fractions), values, self.fractions)
         return _without_codes(values, missing, missing_codes)
+
+
+def per_cell(of_texts: Sequence[Any] | np.ndarray, codes: np.ndarray, missing: bool | float) -> np.ndarray:
+    """What is known of each distinct text, for every cell by its code; `missing` where that is below 0."""
+    return np.append(np.asarray(of_texts, type(missing)), missing)[np.maximum(codes, -1)]
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ from dpviz.errors import ParameterError, SchemaError
 from dpviz.randomness import secure_uniforms
 from dpviz.table.candidates import FeatureCandidates, bin_column
 from dpviz.table.cells import MARKS, UNREADABLE, DeclaredTexts, decimal_of, parse_numbers
-from dpviz.table.columns import Column
+from dpviz.table.columns import Column, per_cell
 from dpviz.table.dataset import CHANGES, EncodedDataset, EncodingReport
 from dpviz.table.dates import DateFeature
 from dpviz.table.kinds import (
@@ -270,11 +270,11 @@ def _sum(table: RawTable, column: EncodedColumn) -> ColumnSum:
 
 def _persons(column: Column) -> np.ndarray:
     """Whose row it is, int of shape (n_rows,); negative where nobody can tell: what cannot be read may be several persons."""
-    codes = np.maximum(column.value_codes, -1)
+    codes = column.value_codes
     if column.typed is not None:
         return codes
-    is_known = np.array([*(UNREADABLE not in text and not is_no_value(text) for text in column.value_texts), True])
-    return np.where(is_known[codes], codes, -1)
+    is_known = [UNREADABLE not in text and not is_no_value(text) for text in column.value_texts]
+    return np.where(per_cell(is_known, codes, False), codes, -1)
 
 
 def require_one_spelling(column: str, texts: Collection[str]) -> None:
@@ -332,10 +332,10 @@ def _encode_column(column: Column, declared: Feature | Target) -> EncodedColumn:
         instead = declared.missing_as, declared.unknown_as
         return _categories(column, declared.categories, declared.groups, declared.missing_codes, *instead)
     if isinstance(declared, DateFeature):
-        texts, codes = column.distinct_texts, np.maximum(column.codes, -1)
-        is_missing = np.append(DeclaredTexts(dict.fromkeys(declared.missing_codes, 0)).find(texts) >= 0, True)
-        numbers = np.where(is_missing, np.nan, np.append(declared.numbers(texts), np.nan))
-        return _numbers(column.name, numbers[codes], is_missing[codes], declared)
+        texts, codes = column.distinct_texts, column.codes
+        is_missing = DeclaredTexts(dict.fromkeys(declared.missing_codes, 0)).find(texts) >= 0
+        numbers = np.where(is_missing, np.nan, declared.numbers(texts))
+        return _numbers(column.name, per_cell(numbers, codes, np.nan), per_cell(is_missing, codes, True), declared)
     return _numbers(column.name, *column.numbers_and_missing(declared.missing_codes), declared)
 
 
