@@ -117,7 +117,7 @@ class _Marks:
     def watch(self, pieces: Iterable[Answers]) -> Iterator[Answers]:
         """The same answers."""
         for piece in pieces:
-            keys = [] if self.is_parquet and not isinstance(piece.keys, list) else piece.written
+            keys = [] if self.is_parquet and not isinstance(piece.keys, list) else piece.key_texts
             self.formulas = self.formulas or any(map(is_formula, chain(piece.header, piece.labels, keys)))
             self.lost_letters = self.lost_letters or any(isinstance(key, str) and UNREADABLE in key for key in keys)
             yield piece

@@ -41,7 +41,7 @@ class Answers:
         return tuple(unique_names([*([self.key] if self.key else []), *label, *self.names]))
 
     @cached_property
-    def written(self) -> list[Any]:
+    def key_texts(self) -> list[Any]:
         """Keys as CSV has them: numbers, texts, and None for no key."""
         return self.keys if isinstance(self.keys, list) else _texts_of(self.keys)
 
@@ -52,20 +52,18 @@ def answers_to(model: Model, new: NewRows, key: str, keys: Any) -> tuple[Answers
     if isinstance(model.schema.target, NumericTarget):
         numbers = _spread(new.usable, model.predict(new.data)[:, None], np.nan)
         return Answers(key, keys, (), np.zeros(len(numbers), dtype=np.int16), ("value",), numbers), ""
-    labels, shares = labels_and_probabilities(model, new.data)
-    why = "" if shares is not None else no_probabilities(model.kind).what
-    shares = np.empty((new.data.n_rows, 0)) if shares is None else shares
+    labels, probabilities = labels_and_probabilities(model, new.data)
+    why = "" if probabilities is not None else no_probabilities(model.kind).what
+    probabilities = np.empty((new.data.n_rows, 0)) if probabilities is None else probabilities
     codes = _spread(new.usable, labels.astype(np.int16), -1)
-    names = tuple(f"p_{name}" for name in model.schema.classes[: shares.shape[1]])
-    return Answers(key, keys, model.schema.classes, codes, names, _spread(new.usable, shares, np.nan)), why
+    names = tuple(f"p_{name}" for name in model.schema.classes[: probabilities.shape[1]])
+    return Answers(key, keys, model.schema.classes, codes, names, _spread(new.usable, probabilities, np.nan)), why
 
 
-def _spread(usable: np.ndarray, found: np.ndarray, nothing: float) -> np.ndarray:
-    if usable.all():
-        return found
-    every = np.full((len(usable), *found.shape[1:]), nothing, dtype=found.dtype)
-    every[usable] = found
-    return every
+def _spread(usable: np.ndarray, answers: np.ndarray, no_answer: float) -> np.ndarray:
+    rows = np.full((len(usable), *answers.shape[1:]), no_answer, dtype=answers.dtype)
+    rows[usable] = answers
+    return rows
 
 
 def keys_of(table: RawTable, name: str) -> Any:
@@ -76,9 +74,10 @@ def keys_of(table: RawTable, name: str) -> Any:
     if table.key is not None:
         return table.key
     cells = table.column(name).cells()
-    every, left_out = iter(cells), frozenset(table.left_out)
-    n_records = len(cells) + len(left_out)
-    return [None if place in left_out else next(every) for place in range(n_records)] if left_out else cells
+    if not table.left_out:
+        return cells
+    kept, left_out = iter(cells), frozenset(table.left_out)
+    return [None if place in left_out else next(kept) for place in range(len(cells) + len(left_out))]
 
 
 def _texts_of(keys: Any) -> list[Any]:
@@ -120,7 +119,7 @@ def csv_parts(pieces: Iterable[Answers], *, guard: bool) -> Iterator[bytes]:
             yield _lines([[_cell(name, guard)] for name in piece.header])
         empty = "" if len(piece.header) > 1 else '""'  # a blank line would be no row
         labels = [*(_cell(label, guard) for label in piece.labels), empty]
-        columns: list[list[str]] = [[_cell(key, guard) for key in piece.written]] if piece.key else []
+        columns: list[list[str]] = [[_cell(key, guard) for key in piece.key_texts]] if piece.key else []
         columns += [list(map(labels.__getitem__, piece.codes.tolist()))] if piece.labels else []
         columns += [[repr(value) if value == value else empty for value in values.tolist()] for values in piece.numbers.T]
         yield _lines(columns)
@@ -133,8 +132,8 @@ def _lines(columns: list[list[str]]) -> bytes:
 def _cell(cell: Any, guard: bool) -> str:
     if type(cell) is int:
         return str(cell)
-    shown = canonical_number(cell) if isinstance(cell, float) else harmless(cell) if guard and is_formula(cell) else cell
-    return csv_text((), [[shown, ""]], guard=False)[:-2]  # a comma and a line feed
+    text = canonical_number(cell) if isinstance(cell, float) else harmless(cell) if guard and is_formula(cell) else cell
+    return csv_text((), [[text, ""]], guard=False)[:-2]  # a comma and a line feed
 
 
 def is_formula(cell: Any) -> bool:
@@ -150,45 +149,44 @@ def _parquet_parts(pieces: Iterable[Answers]) -> Iterator[bytes]:
     require_extra("tables", "Writing a Parquet file", "pyarrow")
     import pyarrow.parquet as pq
 
-    written, writer, empty = _Written(), None, None
+    file, writer, empty = _Drain(), None, None
     for piece in pieces:
         table = _arrow(piece)
         if not table.num_rows:  # of an engine, without types
             empty = table.schema
             continue
         if writer is None:
-            writer = pq.ParquetWriter(written, table.schema)
+            writer = pq.ParquetWriter(file, table.schema)
         if table.schema != writer.schema:
             what = f"The column {piece.key!r:.80} has one type in some files of DATA and another in others."
             raise TableError("several-files", what, remedy="Write CSV, or predict the files one by one.")
         writer.write_table(table)
-        yield written.taken()
+        yield file.drain()
     if writer is None and empty is not None:
-        writer = pq.ParquetWriter(written, empty)
+        writer = pq.ParquetWriter(file, empty)
     if writer is not None:
         writer.close()
-        yield written.taken()
+        yield file.drain()
 
 
-class _Written(BytesIO):
+class _Drain(BytesIO):
     """A file whose content is taken away while it is written; it tells its place in the whole."""
 
-    n_taken = 0
+    n_drained = 0
 
     def tell(self) -> int:
-        """Bytes written, taken or not."""
-        return self.n_taken + super().tell()
+        return self.n_drained + super().tell()
 
     def close(self) -> None:
-        """Nothing: what was written is still to be taken."""
+        """Nothing: the last bytes are still to be taken."""
 
-    def taken(self) -> bytes:
+    def drain(self) -> bytes:
         """What was written since the last time."""
-        found = self.getvalue()
+        content = self.getvalue()
         self.seek(0)
         self.truncate()
-        self.n_taken += len(found)
-        return found
+        self.n_drained += len(content)
+        return content
 
 
 def _arrow(piece: Answers) -> Any:
@@ -197,8 +195,8 @@ def _arrow(piece: Answers) -> Any:
     columns: list[Any] = []
     if piece.key:
         if isinstance(piece.keys, list) or pa.types.is_interval(piece.keys.type):  # which Parquet does not have
-            has_numbers = any(isinstance(key, (int, float)) for key in piece.written)
-            columns = [pa.array(piece.written, None if has_numbers else pa.string())]
+            has_numbers = any(isinstance(key, (int, float)) for key in piece.key_texts)
+            columns = [pa.array(piece.key_texts, None if has_numbers else pa.string())]
         else:
             columns = [piece.keys]
     if piece.labels:

@@ -14,7 +14,7 @@ from dpviz.io.csv import read_lines
 from dpviz.io.csv_text import csv_text, remove_guard
 from dpviz.io.limits import MAX_SCHEMA_BYTES
 from dpviz.io.options import ReadOptions
-from dpviz.io.text import GZIP, UTF16_MARKS, Source, gunzip, name_of, read_bytes
+from dpviz.io.text import GZIP, UTF16_MARKS, Source, encoding_of, gunzip, name_of, read_bytes
 from dpviz.table.column_draft import MIDDLE, ColumnDraft, Use, feature_of, number_in, of_column, target_of
 from dpviz.table.dates import ORDERS, PARTS
 from dpviz.table.notes import Doubt, warn_of
@@ -95,15 +95,17 @@ def read_codebook(source: Source, *, target: str | None = None) -> Codebook:
         remedy = "Give CSV with a line per column, as a spreadsheet saves it; load_schema reads a schema in JSON."
         raise SchemaError(f"This is {kind}, not a codebook.", remedy=remedy)
     # It is public, so its encoding may follow from all of it, and a cell in quotes may hold several lines.
-    encoding = None if raw.startswith(UTF16_MARKS) or _is_utf8(raw) else "cp1252"
-    asked = ReadOptions(name_of(source, None), max_rows=20_000, max_columns=200, encoding=encoding, by_record=True)
-    table = read_lines(raw, asked)  # a line per column of the table
+    encoding = None if raw.startswith(UTF16_MARKS) else encoding_of(raw, None)[0]
+    options = ReadOptions(name_of(source, None), max_rows=20_000, max_columns=200, encoding=encoding, by_record=True)
+    table = read_lines(raw, options)  # a line per column of the table
     warn_of(table.notes)
     names = [name.lower() for name in table.names]
-    if strange := [place for place, name in enumerate(names, start=1) if name not in COLUMNS]:
-        # by its place: rows given by mistake may have no header
-        is_redcap = "variable / field name" in names
-        what = "This is a data dictionary of REDCap, not a codebook." if is_redcap else f"Column {strange[0]} is not known."
+    if strange := [place for place, name in enumerate(names) if name not in COLUMNS]:
+        what = f"Column {strange[0] + 1} is not known."
+        if "variable / field name" in names:
+            what = "This is a data dictionary of REDCap, not a codebook."
+        elif {"name", "type"} <= {*names}:  # a header; the first line of rows given by mistake may be a row, which is not quoted
+            what = f"Column {strange[0] + 1}, {table.names[strange[0]]!r:.40}, is not known."
         raise SchemaError(what, remedy=f"Call the columns of a codebook {', '.join(COLUMNS)}; leave others out.")
     if "name" not in names:
         raise SchemaError("The codebook has no column 'name'.", remedy="Add it, with the names of the table's columns.")
@@ -129,17 +131,9 @@ def read_codebook(source: Source, *, target: str | None = None) -> Codebook:
     columns = tuple(_column(line, is_target=name == target) for name, line in lines.items())
     alone = (name for name, line in lines.items() if len(_entries(line.get("categories", ""))) == 1)
     notes = [Doubt(f"The codebook gives {name!r:.60} one category alone: write several as a; b; c.") for name in alone]
-    if encoding:
+    if encoding == "cp1252":
         notes.append(Doubt("The codebook is not UTF-8: read as Windows-1252. Check its letters, or save it in UTF-8."))
     return Codebook(columns, target, roles.get("person"), tuple(notes))
-
-
-def _is_utf8(raw: bytes) -> bool:
-    try:
-        raw.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _column(line: Mapping[str, str], *, is_target: bool) -> ColumnDraft:
@@ -158,19 +152,19 @@ def _column(line: Mapping[str, str], *, is_target: bool) -> ColumnDraft:
             which = f"the type {kind!r}" if kind else "a column without a type"
             remedy = "Leave that cell empty, or give another type."
             raise SchemaError(f"The codebook gives {column!r}, which {which} does not hold.", field=field, remedy=remedy)
-    found: dict[str, Any] = {ours: None for column, ours in _FIELDS[kind].items() if column.startswith("if ")}
+    values: dict[str, Any] = {ours: None for column, ours in _FIELDS[kind].items() if column.startswith("if ")}
     if kind == "date":
-        found |= _date_rule(words, field)
-        usual = PARTS[found["part"]] if found["part"] != "year" else None
-        found |= zip(("low", "high"), usual or (None, None), strict=True)
+        values |= _date_rule(words, field)
+        usual = PARTS[values["part"]] if values["part"] != "year" else None
+        values |= zip(("low", "high"), usual or (None, None), strict=True)
     for column, name_of_field in _FIELDS[kind].items():
         if cell := line.get(column, ""):
             try:
-                found[name_of_field] = _READ.get(name_of_field, str)(cell)
+                values[name_of_field] = _READERS.get(name_of_field, str)(cell)
             except DpvizError as error:
                 raise SchemaError(error.what, field=f"{field}, {column}", remedy=error.remedy) from None
     use = Use.CATEGORIES if kind == "categories" else Use.NUMBER if kind else None
-    return ColumnDraft(name, use, whole=kind in ("integer", "date"), **found)
+    return ColumnDraft(name, use, whole=kind in ("integer", "date"), **values)
 
 
 def _date_rule(words: Sequence[str], field: str) -> dict[str, str]:
@@ -224,7 +218,7 @@ def _line(column: ColumnDraft, role: str | None) -> dict[str, Any]:
     for name, field in _FIELDS.get(kind, _MISSING).items():
         if field not in column.read_now and not (role == "target" and name.startswith("if ")):
             value = getattr(column, field)
-            line[name] = value if value is None else _WRITTEN.get(field, str)(value)
+            line[name] = value if value is None else _WRITERS.get(field, str)(value)
     return line
 
 
@@ -294,7 +288,7 @@ def _entries(text: str) -> list[str]:
 
 def _split(text: str, mark: str) -> list[str]:
     """The parts between marks (a pattern) that are not in quotes."""
-    ends = [found.span() for found in re.finditer(f"{_QUOTED}|{mark}", text, re.MULTILINE) if found[0][0] != '"']
+    ends = [match.span() for match in re.finditer(f"{_QUOTED}|{mark}", text, re.MULTILINE) if match[0][0] != '"']
     starts = [0, *(end for _, end in ends)]
     return [text[start:end] for start, (end, _) in zip(starts, [*ends, (len(text), 0)], strict=True)]
 
@@ -311,8 +305,8 @@ def _entry(value: str, *, is_alone: bool) -> str:
 
 
 #: How a field is read from a cell, and written to one; others are texts.
-_READ: dict[str, Callable[[str], Any]] = {"categories": codes_in, "groups": groups_in, "missing_codes": codes_in}
-_READ |= {"low": number_in, "high": number_in}
-_READ["missing_number"] = lambda text: MIDDLE if text.lower() == MIDDLE else number_in(text)
-_WRITTEN: dict[str, Callable[[Any], Any]] = {"categories": list_text, "groups": groups_text, "missing_codes": list_text}
-_WRITTEN |= dict.fromkeys(("low", "high", "missing_number"), _unmistakable)
+_READERS: dict[str, Callable[[str], Any]] = {"categories": codes_in, "groups": groups_in, "missing_codes": codes_in}
+_READERS |= {"low": number_in, "high": number_in}
+_READERS["missing_number"] = lambda text: MIDDLE if text.lower() == MIDDLE else number_in(text)
+_WRITERS: dict[str, Callable[[Any], Any]] = {"categories": list_text, "groups": groups_text, "missing_codes": list_text}
+_WRITERS |= dict.fromkeys(("low", "high", "missing_number"), _unmistakable)

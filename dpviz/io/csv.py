@@ -68,7 +68,7 @@ def read_lines(raw: bytes, options: ReadOptions) -> RawTable:
     is_short = options.names is None and options.wanted is None and 0 < rows.n_longer == rows.n_malformed
     if is_short and rows.n_records == len(rows.left_out) and _begin_with_names(header, raw):
         names = check_names([ROW_NAMES, *header.names], options.max_columns)
-        header = replace(header, names=names, notes=(*header.notes, _UNNAMED))
+        header = replace(header, names=names, cells=names, notes=(*header.notes, _UNNAMED))
         rows, not_row_wise = _Rows(header, raw, options, n_lines + 1), _ALL_LINES
     marks = MARKS_OF.get(header.delimiter, Marks.UNKNOWN)
     columns = tuple(Column(name, packs=pack, marks=marks) for name, pack in zip(header.names, rows.packs, strict=True))
@@ -129,17 +129,17 @@ class _Rows:
         places: Sequence[int] = range(len(lines))
         size = len(lines)
         if columns is None:
-            found = map(self._fitted, lines, cells_of(lines, self.delimiter))
-            records = [cells for cells in found if cells is None or len(cells) > 1 or "".join(cells).strip()]
-            kept = {at: cells for at, cells in enumerate(records) if cells is not None and len(cells) == self.width}
-            columns, places, size = list(zip(*kept.values(), strict=True)), list(kept), len(records)
+            all_cells = map(self._fitted, lines, cells_of(lines, self.delimiter))
+            records = [cells for cells in all_cells if cells is None or len(cells) > 1 or "".join(cells).strip()]
+            rows = {at: cells for at, cells in enumerate(records) if cells is not None and len(cells) == self.width}
+            columns, places, size = list(zip(*rows.values(), strict=True)), list(rows), len(records)
         empty = _empty_records(columns)
         if empty or len(places) < size:
             self.n_malformed += size - len(places)
             without = {*range(size)}.difference(places) | {places[at] for at in empty}
             self.left_out += sorted(self.n_records + place for place in without)
             columns = [[cell for at, cell in enumerate(cells) if at not in empty] for cells in columns]
-        if self.repeated is None and columns and self.header.line:
+        if self.repeated is None and columns:
             self.repeated = next((n_rows + at for at in _equal(columns, self.header.cells)), None)
         self.n_records += size
         for pack, cells in zip(self.packs, columns, strict=False):  # no columns when no record is kept
@@ -183,8 +183,9 @@ class _Rows:
         if any(UNREADABLE in pack for packs in self.packs for pack in packs):
             yield Doubt(f"Some cells are not {self.header.encoding.upper()}: letters in them are lost.", help="encoding")
         if self.repeated is not None:
-            row = record_of(self.repeated, self.left_out)
-            yield Doubt(f"Row {row:,} holds the names of the columns once more. Delete such lines.")
+            # a piece of a file has no header line, and does not know how many rows stand before it
+            row = f"Row {record_of(self.repeated, self.left_out):,}" if self.header.line else "A row"
+            yield Doubt(f"{row} holds the names of the columns once more. Delete such lines.")
 
 
 def _records_of(blocks: Iterable[list[str]], delimiter: str, width: int) -> Iterator[list[str]]:
@@ -262,7 +263,8 @@ def find_header(raw: bytes, options: ReadOptions) -> Header:
     """The header of a text whose lines end with a line feed; raises TableError."""
     if options.names is not None:
         delimiter = _checked_delimiter(options.delimiter) or ","
-        header = Header(list(options.names), delimiter, checked_encoding(options.encoding or "utf-8"))
+        names = list(options.names)
+        header = Header(names, delimiter, checked_encoding(options.encoding or "utf-8"), cells=names)
     else:
         header = _read_header(raw, options)
     if len(header.names) == 1:
@@ -280,8 +282,8 @@ def _read_header(raw: bytes, options: ReadOptions) -> Header:
     notes, delimiter = list[str](), _checked_delimiter(options.delimiter)
     lines = _first_lines(raw)
     first = next(lines, None)
-    if first is not None and (found := _SEPARATOR.fullmatch(first[0].removesuffix(b"\n").removesuffix(b"\r"))):
-        delimiter, first = delimiter or _checked_delimiter(found[1].decode()), next(lines, None)
+    if first is not None and (match := _SEPARATOR.fullmatch(first[0].removesuffix(b"\n").removesuffix(b"\r"))):
+        delimiter, first = delimiter or match[1].decode(), next(lines, None)
     if first is None:
         remedy = "Choose a CSV file with one line of column names and then the data."
         raise TableError("empty", "The file is empty.", remedy=remedy)
@@ -421,21 +423,21 @@ def check_names(names: list[str], max_columns: int, *, is_typed: bool = False) -
     return names
 
 
-def _too_many_columns(found: int, most: int) -> TableError:
-    what = f"There are {found:,} columns; at most {most:,} can be read."
+def _too_many_columns(n_columns: int, max_columns: int) -> TableError:
+    what = f"There are {n_columns:,} columns; at most {max_columns:,} can be read."
     return TableError("too-many-columns", what, row=1, remedy="Keep fewer columns; in Python, raise max_columns.")
 
 
 def unique_names(names: list[str]) -> list[str]:
     """The names, each once: the second "age" becomes "age (2)". Depends on the names alone; blank ones stay as they are."""
-    taken, numbers, found = set(names), defaultdict[str, Iterator[int]](lambda: count(2)), set[str]()
-    told: list[str] = []
+    taken, numbers, unique = set(names), defaultdict[str, Iterator[int]](lambda: count(2)), list[str]()
+    used = set[str]()
     for name in names:
-        if name and name in found:
+        if name and name in used:
             name = next(new for number in numbers[name] if (new := f"{name} ({number})") not in taken)
-        found.add(name)
-        told.append(name)
-    return told
+        used.add(name)
+        unique.append(name)
+    return unique
 
 
 def columns_of(lines: list[str], delimiter: str, width: int) -> list[list[str]] | None:
@@ -454,15 +456,15 @@ def columns_of(lines: list[str], delimiter: str, width: int) -> list[list[str]] 
 
 def _escaped_cells(line: str, delimiter: str, width: int) -> list[str] | None:
     """The cells of a line in which a backslash makes a quote part of a cell; None where it is no record of this width."""
-    if _HELD in line:
+    if _QUOTE in line:
         return None
-    held = re.sub(r'(\\+)"', lambda found: "\\" * (len(found[1]) // 2) + (_HELD if len(found[1]) % 2 else '"'), line)
-    cells = _strict_cells(held, delimiter, width)
-    return None if cells is None else [cell.replace(_HELD, '"') for cell in cells]
+    marked = re.sub(r'(\\+)"', lambda match: "\\" * (len(match[1]) // 2) + (_QUOTE if len(match[1]) % 2 else '"'), line)
+    cells = _strict_cells(marked, delimiter, width)
+    return None if cells is None else [cell.replace(_QUOTE, '"') for cell in cells]
 
 
 #: Stands for a quote that is part of a cell, while the others are read.
-_HELD = "\x02"
+_QUOTE = "\x02"
 
 
 def _strict_cells(line: str, delimiter: str, width: int) -> list[str] | None:
@@ -488,7 +490,7 @@ def cells_of(lines: list[str], delimiter: str) -> list[list[str] | None]:
     skips = _skips_blanks("".join(lines), delimiter)
     if not skips or len(lines) == 1:
         with suppress(csv.Error):
-            found = list(csv.reader([*lines, "\n"], delimiter=delimiter, skipinitialspace=skips))
-            if len(found) == len(lines) + 1:  # only an open quote takes in the end of a line
-                return found[:-1]  # type: ignore[return-value]
+            records = list(csv.reader([*lines, "\n"], delimiter=delimiter, skipinitialspace=skips))
+            if len(records) == len(lines) + 1:  # only an open quote takes in the end of a line
+                return records[:-1]  # type: ignore[return-value]
     return [None] if len(lines) == 1 else [cells_of([line], delimiter)[0] for line in lines]

@@ -25,15 +25,15 @@ class _Lines(list[str]):
 
 def harmless(cell: Any) -> Any:
     """The cell, with an apostrophe before a text that a spreadsheet might run."""
-    return f"'{cell}" if isinstance(cell, str) and _shown(cell).startswith(_STARTS) else cell
+    return f"'{cell}" if isinstance(cell, str) and _visible(cell).startswith(_STARTS) else cell
 
 
 def remove_guard(text: str) -> str:
     """What `harmless` had been given."""
-    return text[1:] if text.startswith("'") and _shown(text.lstrip("'")).startswith(_STARTS) else text
+    return text[1:] if text.startswith("'") and _visible(text.lstrip("'")).startswith(_STARTS) else text
 
 
-def _shown(text: str) -> str:
+def _visible(text: str) -> str:
     """`text` from its first letter that is a tab, a line break or not blank: control signs and spaces of all kinds are blank."""
     for place, letter in enumerate(text):
         if letter in _STARTS or category(letter)[0] not in "CZ":
@@ -48,10 +48,10 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]], *, guard: boo
     """
     lines = _Lines()
     writer = csv.writer(lines, lineterminator=lines.end)
-    shown = harmless if guard else lambda cell: cell
+    protect = harmless if guard else lambda cell: cell
     if header:
-        writer.writerow(map(shown, header))
-    writer.writerows([shown(cell) for cell in row] for row in rows)
+        writer.writerow(map(protect, header))
+    writer.writerows([protect(cell) for cell in row] for row in rows)
     return "".join(lines)
 
 

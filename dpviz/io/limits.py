@@ -58,17 +58,17 @@ def in_words() -> str:
     )
 
 
-def require_bytes(which: str, n_bytes: int, most: int) -> None:
+def require_bytes(which: str, n_bytes: int, max_bytes: int) -> None:
     """Raise TableError where there are more bytes than may be read."""
-    if n_bytes > most:
-        what = f"{which} is larger than {most / 1e6:,.4g} MB{_as_default(most == MAX_BYTES)}."
+    if n_bytes > max_bytes:
+        what = f"{which} is larger than {max_bytes / 1e6:,.4g} MB{_as_default(max_bytes == MAX_BYTES)}."
         raise TableError("too-many-bytes", what, remedy="Keep fewer rows or columns; in Python, raise max_bytes.")
 
 
-def require_rows(n_rows: int, most: int, unit: str = "rows") -> None:
+def require_rows(n_rows: int, max_rows: int, unit: str = "rows") -> None:
     """Raise TableError where there are more rows than may be read."""
-    if n_rows > most:
-        what = f"There are more than {most:,} {unit}{_as_default(most == MAX_ROWS)}."
+    if n_rows > max_rows:
+        what = f"There are more than {max_rows:,} {unit}{_as_default(max_rows == MAX_ROWS)}."
         raise TableError("too-many-rows", what, remedy="Keep fewer rows; in Python, raise max_rows.")
 
 

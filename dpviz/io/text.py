@@ -181,16 +181,16 @@ def read_bytes(source: Any, max_bytes: int) -> bytes:
     return raw
 
 
-def read_document(path: str | Path, which: str, remedy: str, most: int = _MAX_DOCUMENT_BYTES) -> bytes:
+def read_document(path: str | Path, which: str, remedy: str, max_bytes: int = _MAX_DOCUMENT_BYTES) -> bytes:
     """The bytes of a JSON file that somebody named; raises DpvizError. `which` file it is begins a sentence: "The model file"."""
     try:
         with open(path, "rb") as file:
-            raw = file.read(most + 1)
+            raw = file.read(max_bytes + 1)
     except (OSError, ValueError) as error:
         what = f"{which} cannot be read: {getattr(error, 'strerror', None) or error}."
         raise DpvizError(what, where=path_text(path), remedy=remedy) from None
-    if len(raw) > most:
-        raise DpvizError(f"{which} is larger than {most / 1e6:.4g} MB.", where=path_text(path), remedy=remedy)
+    if len(raw) > max_bytes:
+        raise DpvizError(f"{which} is larger than {max_bytes / 1e6:.4g} MB.", where=path_text(path), remedy=remedy)
     return raw
 
 

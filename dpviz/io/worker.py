@@ -133,12 +133,12 @@ class _Answers:
         self.format, self.options, self.share = format, options, 0.0
         size = file.stat().st_size if isinstance(file, Path) else len(file)
         self.seconds = SECONDS + SECONDS_PER_MB * size / 1e6
-        self.most = 2 * options.max_bytes + _MAX_MESSAGE
+        self.max_message = 2 * options.max_bytes + _MAX_MESSAGE
         self.jobs, self.pipe = _fork(format, in_batches=isinstance(file, Path))
-        self.heard = monotonic()
-        asked = asdict(replace(options, step=watch(None, None))) | {"step": None}
+        self.last_answer = monotonic()
+        values = asdict(replace(options, step=watch(None, None))) | {"step": None}
         place = str(file.absolute()) if isinstance(file, Path) else None
-        job = json.dumps({"options": asked, "path": place, "size": size, "seconds": self.seconds}).encode()
+        job = json.dumps({"options": values, "path": place, "size": size, "seconds": self.seconds}).encode()
         with suppress(BrokenPipeError), open(self.jobs, "wb", closefd=False) as jobs:  # where it has ended, its answer is missing
             jobs.write(_LENGTH.pack(len(job)) + job)
             jobs.write(b"" if isinstance(file, Path) else file)
@@ -160,36 +160,36 @@ class _Answers:
                 case {"facts": facts}:
                     return msgspec.convert(facts, Facts)
                 case {"table": True}:
-                    return received_columns(self._read(self.most), self.options)
+                    return received_columns(self._read(self.max_message), self.options)
                 case {"end": True}:
                     return None
                 case _:
                     raise self.error()
 
-    def _read(self, most: int) -> bytearray:
+    def _read(self, max_length: int) -> bytearray:
         """Bytes behind their length."""
         (length,) = _LENGTH.unpack(self._exactly(_LENGTH.size))
-        if length > most:
+        if length > max_length:
             raise self.error()
         return self._exactly(length)
 
     def _exactly(self, length: int) -> bytearray:
-        found, poll = bytearray(length), select.poll()
+        answer, poll = bytearray(length), select.poll()
         poll.register(self.pipe, select.POLLIN)
-        view = memoryview(found)
+        view = memoryview(answer)
         while view:
             while not poll.poll(_ASK):
                 self.options.step(self.share)
-                if monotonic() - self.heard > self.seconds:
+                if monotonic() - self.last_answer > self.seconds:
                     raise self.error()
             if not (n_read := os.readv(self.pipe, [view])):
                 raise self.error()
-            view, self.heard = view[n_read:], monotonic()
-        return found
+            view, self.last_answer = view[n_read:], monotonic()
+        return answer
 
     def error(self, _: object = None) -> TableError:
         """What is said where the worker ended, is silent, or says what cannot be."""
-        if monotonic() - self.heard > self.seconds:
+        if monotonic() - self.last_answer > self.seconds:
             what = f"Reading {self.format.title} was stopped: for {self.seconds:,.0f} seconds nothing came of it."
             return TableError("too-slow", what, remedy="Save the table as CSV.")
         what = f"What reads {self.format.title} ({self.format.packages[0]}) ended at this one; it may be damaged."
@@ -293,8 +293,8 @@ def _answer(reader: Callable[[Any, ReadOptions], Iterator[Any]], jobs: int, answ
     lists = {name: tuple(value) for name, value in job["options"].items() if isinstance(value, list)}
     with open(answers, "wb") as out:
         options = ReadOptions(**(job["options"] | lists | {"step": lambda share: _say(out, {"share": float(share)})}))
-        most = max(_LIBRARY, MEMORY_PER_BYTE * options.max_bytes) + job["size"] * (job["path"] is not None)
-        limit_process(most, job["seconds"])
+        max_memory = max(_LIBRARY, MEMORY_PER_BYTE * options.max_bytes) + job["size"] * (job["path"] is not None)
+        limit_process(max_memory, job["seconds"])
         try:
             for part in reader(source, options):
                 if isinstance(part, Facts):
@@ -321,8 +321,8 @@ def _end_with(jobs: int, home: int) -> None:
 
 
 def _say(out: BinaryIO, message: dict[str, Any]) -> None:
-    written = json.dumps(message).encode()
-    out.write(_LENGTH.pack(len(written)) + written)
+    content = json.dumps(message).encode()
+    out.write(_LENGTH.pack(len(content)) + content)
     out.flush()
 
 
@@ -353,8 +353,8 @@ def limit_process(n_bytes: int, seconds: float) -> None:
         resource.RLIMIT_FSIZE: 0,
         resource.RLIMIT_CORE: 0,
     }
-    for which, most in limits.items():
-        _, hard = resource.getrlimit(which)
-        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    for resource_limit, limit in limits.items():
+        _, hard = resource.getrlimit(resource_limit)
+        limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
         with suppress(ValueError, OSError):  # a system that has no such limit
-            resource.setrlimit(which, (most, most))
+            resource.setrlimit(resource_limit, (limit, limit))

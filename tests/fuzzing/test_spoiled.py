@@ -6,6 +6,7 @@ A few of each kind are tried with every change, all of them in `make verify`.
 from __future__ import annotations
 
 import copy
+import gzip
 import json
 import tempfile
 from collections.abc import Callable
@@ -20,12 +21,15 @@ from hypothesis import strategies as st
 
 import dpviz
 from dpviz.errors import DpvizError
+from dpviz.io.csv import read_lines
+from dpviz.io.options import ReadOptions
 from dpviz.io.results import result_from_json
 from dpviz.io.tables.read import read_table
 from dpviz.models.document import model_from_json
 from dpviz.results.exports import export, export_names
 from dpviz.table.raw import RawTable
 from dpviz.table.schema_json import schema_from_json
+from tests.support.outcomes import cells
 from tests.support.release_rows import SCHEMA, small_numbers, small_rows
 from tests.support.table_files import WRITERS, drawn_rows
 
@@ -41,20 +45,8 @@ PIECES = (
 VALUES: tuple[Any, ...] = (
     *(2**31, 2**63),
     *(None, True, False, 0, -1, 1, 2, 0.5, 1e308, -1e308, 10**40, -0.0, "", " ", "age", "red", "n", "x" * 300, "\ud800", "\x00"),
-    *(
-        [],
-        [[]],
-        {},
-        {"a": 1},
-        [None],
-        ["red", "red"],
-        [1, 2],
-        {"leaf": "n"},
-        {"leaf": 3},
-        "infinity",
-        "dpviz-tree/1",
-        "dpviz-schema/2",
-    ),
+    *([], [[]], {}, {"a": 1}, [None], ["red", "red"], [1, 2], {"leaf": "n"}, {"leaf": 3}),
+    *("infinity", "dpviz-tree/1", "dpviz-schema/2"),
 )
 _PLACES = st.floats(0, 1, exclude_max=True)
 
@@ -126,6 +118,12 @@ TABLES = (
     "age\tcolour\ty\n1\trød\tn\n2\tgreen\tp\n".encode("cp1252"),
     "age|colour|y\n1|red|n\n2|green|p\n".encode("utf-16"),
 )
+ANY_BYTES = st.one_of(
+    st.binary(),
+    st.binary().map(gzip.compress),
+    st.binary().map(b"\xff\xfe".__add__),
+    st.text('ab1.,;\t|"\n\r \u00e9', max_size=80).map(str.encode),
+)
 KINDS = [kind for kind in WRITERS if kind != "csv"]
 
 
@@ -188,7 +186,11 @@ def is_whole(table: RawTable | None) -> None:
 
 
 def read_as_text(text: bytes) -> None:
-    is_whole(attempt(lambda: dpviz.read_table(text, max_bytes=100_000)))
+    table = attempt(lambda: dpviz.read_table(text, max_bytes=100_000))
+    is_whole(table)
+    if table and b'"' not in text and not text.startswith((b"\x1f", b"PK")):  # no quote is open: a record is a line
+        by_record = read_lines(text, ReadOptions("t", by_record=True))
+        assert (by_record.names, cells(by_record), by_record.left_out) == (table.names, cells(table), table.left_out)
 
 
 def read_as_file(content: bytes) -> None:
@@ -242,6 +244,7 @@ def dicts(texts: tuple[str, ...]) -> tuple[Any, ...]:
 #: kind -> (spoiled documents, what is done with one, how many with every change, and in all).
 SPOILED: dict[str, tuple[Callable[[], st.SearchStrategy], Callable[[Any], None], int, int]] = {
     "csv": (lambda: spoiled(TABLES), read_as_text, 100, 3500),
+    "any bytes": (lambda: ANY_BYTES, read_as_text, 100, 600),
     "csv, encoded": (lambda: spoiled(TABLES), encode_text, 10, 500),
     "schema, bytes": (lambda: spoiled(as_bytes(tuple(schema.to_dict() for schema in schemas()))), read_schema, 50, 1000),
     "schema, parts": (lambda: exchanged(tuple(schema.to_dict() for schema in schemas())), read_schema, 50, 2000),

@@ -154,10 +154,8 @@ NO_BOOKS = [
     (b'name,type,categories,role\ny,categories,"1, Male | 2, Female",target\n', "as REDCap writes them.*1 = male"),
     (b'name,type,categories,role\ny,categories,"0, No|1, Yes",target\n', "as REDCap writes them.*1 = male"),
     (b"name,type,low,high\nage,integer,0,9\n,integer,0,9\n", "Line 2 below the names"),
-    *(
-        (f"name,type,{name}\ny,categories,3\n".encode(), "Column 3 .*not known.*Call the columns")
-        for name in ("smallest", "Spalte", "min")
-    ),
+    (b"name,type,Min\ny,categories,3\n", "Column 3, 'Min', is not known.*Call the columns"),
+    (b"name,37,secret\nAnn,38,secret\n", "Column 2 is not known"),
 ]
 
 
@@ -165,7 +163,7 @@ NO_BOOKS = [
 def test_what_is_no_codebook_is_refused_with_what_to_do(text, words):
     with pytest.raises(DpvizError, match=words) as caught:
         dpviz.import_codebook(text, target="y")
-    assert not {"smallest", "Spalte"} & set(str(caught.value).split()), "of rows given by mistake it may be a cell"
+    assert "secret" not in str(caught.value), "of rows given by mistake it may be a cell"
 
 
 def test_a_column_may_have_any_name():

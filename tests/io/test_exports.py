@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import date
-from decimal import Decimal
 from functools import cache
 from html.parser import HTMLParser
 from io import StringIO
@@ -600,45 +599,6 @@ def test_a_column_the_table_lacks_is_an_error_in_sqlite_and_not_a_text():
     base.execute(f'CREATE TABLE {TABLE} ("size", "age")')
     with pytest.raises(sqlite3.OperationalError, match=r"no such column: r\.count"):
         base.execute(content)
-
-
-def tree_of_counts_and_groups() -> Tree:
-    count = NumericFeature("count", 0, 2_000, missing_as=1_000, missing_codes=("999",))
-    group = CategoricalFeature("group", ("1", "042", "true", "low"), unknown_as="low")
-    leaves = Branch(SubsetRule(1, (0, 1)), Leaf(0), Leaf(1)), Branch(SubsetRule(1, (2,)), Leaf(2), Leaf(3))
-    return Tree(Schema((count, group), ClassTarget("y", ("a", "b", "c", "d"))), Branch(ThresholdRule(0, 874.5), *leaves))
-
-
-# more kinds of cells, databases and columns: `test_sql_in_databases.py`
-
-
-@pytest.mark.filterwarnings("ignore::dpviz.errors.DpvizWarning")
-def test_cells_that_sqlite_stores_as_text_are_answered_as_by_predict():
-    """As its import of a file leaves them."""
-    tree = tree_of_counts_and_groups()
-    counts = ("874", "1311", "874.5", " 9 ", "80,25", "1e3", "+7", "0999", "999", "", "NA", "many", "9000")
-    groups = ("1", "1.0", "01", "042", "42", "True", "FALSE", "low ", "LOW", "NA")
-    cells = [(number, name) for number in counts for name in groups]
-    base = sqlite3.connect(":memory:")
-    base.execute(f'CREATE TABLE {TABLE} ("count" TEXT, "group" TEXT)')
-    base.executemany(f"INSERT INTO {TABLE} VALUES (?, ?)", cells)
-    rows = DataFrame(cells, columns=["count", "group"])
-    found = [label for label, *_ in base.execute(str(TARGETS["sqlite"].write(exportable_of(tree))))]
-    assert found == answers(tree, rows).tolist()
-    assert {*found} >= {"a", "b", "c", "d", None}
-
-
-@pytest.mark.filterwarnings("ignore::dpviz.errors.DpvizWarning")
-def test_cells_with_a_type_are_answered_by_the_python_function_as_by_predict():
-    tree, names = tree_of_counts_and_groups(), dict[str, Any]()
-    counts = (874, 1311.0, np.float64(80.25), Decimal("9.50"), 999, None, float("nan"), np.int64(9_000), "874.5", pd.NA)
-    groups = (1, 1.0, np.int8(1), True, np.False_, False, 42, "042", b"low", None, "LOW")
-    cells = [(number, name) for number in counts for name in groups]
-    rows = DataFrame(cells, columns=["count", "group"], dtype=object)
-    exec(str(TARGETS["python"].write(exportable_of(tree))), names)
-    found = [names["predict"]({"count": number, "group": name}) for number, name in cells]
-    assert found == answers(tree, rows).tolist()
-    assert {*found} >= {"a", "b", "c", "d", None}
 
 
 # --- the programs that exports are made for read them: a name from a file is a text there, and nothing else

@@ -296,13 +296,3 @@ def test_a_file_that_was_written_behind_another_has_two_marks_and_the_same_names
         table = dpviz.read_table(b"\xef\xbb\xbf" * n_marks + b"age,y\n3,a\n" + b"\xef\xbb\xbf" * n_marks + b"4,b\n")
         assert table.names == ("age", "y")
         assert table.column("age").numbers().tolist() == [3.0, 4.0]
-
-
-@pytest.mark.parametrize("encoding", ["cp1252", "shift_jis", "koi8-r", "gb18030"])
-def test_names_that_are_no_utf8_are_doubted_until_their_encoding_is_said(encoding):
-    name = {"cp1252": "Größe", "koi8-r": "рост"}.get(encoding, "身長")
-    content = f"{name},y\n1,a\n2,b\n".encode(encoding)
-    with pytest.warns(ReadingWarning, match="not UTF-8: read as Windows-1252.*encoding='cp1252'"):
-        dpviz.read_table(content)
-    if encoding == "cp1252":
-        assert dpviz.read_table(content, encoding="cp1252").notes == ()

@@ -38,7 +38,9 @@ def test_honest_leaves_the_private_test_and_a_release_come_back(tmp_path):
         again = result_from_json(result.to_json())
         assert again.to_json() == result.to_json()
         assert (again.test_report, again.plan) == (result.test_report, result.plan)
-        assert result.test_report is not None
+        stated = json.loads(result.to_json())["test_report"]
+        assert stated["accuracy"]["value"] == result.test_report.accuracy.value
+        assert stated["confusion"][1][0]["high"] == result.test_report.confusion[1][0].high
     result = fitted("pf-tree", seed=None, accept_rows=True)
     (tmp_path / "tree.json").write_text(result.to_json(), encoding="utf-8")
     again = dpviz.load_result(tmp_path / "tree.json")
@@ -126,6 +128,21 @@ def test_a_spoiled_statement_is_refused_and_named():
         with pytest.raises(DocumentError) as error:
             result_from_json(spoiled(change))
         assert error.value.where == where
+
+
+def test_a_table_of_a_private_test_that_cannot_be_is_refused_and_named():
+    document = json.loads(fitted("pf-tree", n_rows=600, leaves="honest").to_json())
+    for entry, value, says in [
+        ("table", [], "test_report.table: This must be a list"),
+        ("table", [{"leaf": "c1"}], "test_report.table: Every answer of the model needs its counts"),
+        ("table", [{"leaf": "c9", "counts": [1, 2]}], r"test_report.table\[0\].leaf"),
+        ("table", [{"leaf": "c1", "counts": [1, 2, 3]}], r"test_report.table\[0\].counts: One number per class"),
+        ("share", 0, "test_report.share: This must be a number > 0"),
+        ("epsilon", -1.0, "test_report.epsilon: This must be a number > 0"),
+        ("epsilon", "1", r"test_report.epsilon"),
+    ]:
+        with pytest.raises(DocumentError, match=says):
+            result_from_json(json.dumps({**document, "test_report": {**document["test_report"], entry: value}}))
 
 
 def test_an_unknown_learner_or_setting_is_refused():

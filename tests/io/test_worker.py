@@ -33,7 +33,7 @@ from tests.support.table_files import WRITERS, drawn_rows
 CALLS = {
     "sav": "pyreadstat:read_sav",
     "dta": "pyreadstat:read_dta",
-    "xlsx": "openpyxl:load_workbook",
+    "xlsx": "openpyxl.reader.excel:fromstring",
     "parquet": "pyarrow.parquet:ParquetFile",
     "feather": "pyarrow.ipc:open_file",
 }

@@ -77,15 +77,15 @@ class _Sqlite:
     def read(self, text: str, marks: Marks) -> str:
         """A text is a number where it is up to infinity once it is compared as one; any that is none is above all numbers."""
         signed = f"replace({text}, char(8722), '-')"
-        bare, point, most = f"ltrim({signed}, '+-')", f"replace({signed}, ',', '.')", "CAST(9e999 AS REAL)"
+        bare, point, infinity = f"ltrim({signed}, '+-')", f"replace({signed}, ',', '.')", "CAST(9e999 AS REAL)"
         cases = [f"typeof({text}) <> 'text' THEN CAST({text} AS REAL)"]
         if marks is not Marks.COMMA:
-            cases.append(f"instr({text}, ',') = 0 AND {signed} <= {most} THEN CAST({signed} AS REAL)")
+            cases.append(f"instr({text}, ',') = 0 AND {signed} <= {infinity} THEN CAST({signed} AS REAL)")
         if marks is not Marks.POINT:
             is_unknown = marks is Marks.UNKNOWN
             doubt = [f"{bare} NOT GLOB '[1-9]{'[0-9]' * n},[0-9][0-9][0-9]'" for n in (0, 1, 2) if is_unknown]
             at_most_one_comma = f"instr({text}, '.') = 0 AND length({text}) - length(replace({text}, ',', '')) < 2"
-            cases.append(f"{' AND '.join([at_most_one_comma, *doubt])} AND {point} <= {most} THEN CAST({point} AS REAL)")
+            cases.append(f"{' AND '.join([at_most_one_comma, *doubt])} AND {point} <= {infinity} THEN CAST({point} AS REAL)")
         groups = f"{bare} NOT GLOB '*[^0-9 .,''’eE+-]*' AND {bare} GLOB '[1-9]*[ .,''’][0-9][0-9]*'"
         groups += f" AND {bare} NOT GLOB '*[ .,''’][0-9][ .,''’]*' AND {bare} NOT GLOB '*[ .,''’][ .,''’]*'"
         cases.append(f"{groups} OR {text} GLOB '*[{_OTHER_DIGITS}]*' THEN {self.refuse.format(text)}")
@@ -209,21 +209,22 @@ class _Writer:
         if self.dialect.has_types:  # DuckDB makes a join of a list of names, which keeps no order
             key, keep, ordered = ["row_number() OVER () AS n", *key], ["x.n", *keep], " ORDER BY x.n"
         yield "WITH texts AS MATERIALIZED ("
-        yield from _listed([*key, *(item for cell in self.cells for item in cell.texts())], f"FROM {TABLE} AS r")
+        yield from _select_lines([*key, *(item for cell in self.cells for item in cell.texts())], f"FROM {TABLE} AS r")
         yield "), numbers AS MATERIALIZED ("
-        yield from _listed([*keep, *(item for cell in self.cells for item in cell.numbers())], "FROM texts AS x")
+        yield from _select_lines([*keep, *(item for cell in self.cells for item in cell.numbers())], "FROM texts AS x")
         yield "), cells AS MATERIALIZED ("
-        yield from _listed([*keep, *(f"{cell.value()} AS c{cell.place}" for cell in self.cells)], "FROM numbers AS x")
+        yield from _select_lines([*keep, *(f"{cell.value()} AS c{cell.place}" for cell in self.cells)], "FROM numbers AS x")
         source = "cells"
         if not self.function.is_one_tree:
             yield "), sums AS MATERIALIZED ("
             sums = (f"{self._sum(place)} AS s{place}" for place in range(len(self.function.start)))
-            yield from _listed([*keep, *sums], "FROM cells AS x")
+            yield from _select_lines([*keep, *sums], "FROM cells AS x")
             source = "sums"
         yield ")"
         answers = [f'{self._prediction()} AS "prediction"']
         answers += [f"{share} AS {name}" for share, name in zip(self._probabilities(), self._probability_names(), strict=False)]
-        yield from _listed([*([f"x.k AS {self.key}"] if self.key else []), *answers], f"FROM {source} AS x{ordered};", pad="")
+        key_column = [f"x.k AS {self.key}"] if self.key else []
+        yield from _select_lines([*key_column, *answers], f"FROM {source} AS x{ordered};", pad="")
 
     def _prediction(self) -> str:
         target, function = self.function.schema.target, self.function
@@ -305,7 +306,7 @@ class _Writer:
         return f"x.c{test.feature} {comparison}"
 
 
-def _listed(items: Sequence[str], source: str, pad: str = "  ") -> Iterator[str]:
+def _select_lines(items: Sequence[str], source: str, pad: str = "  ") -> Iterator[str]:
     yield f"{pad}SELECT"
     yield ",\n".join(f"{pad}  {item}" for item in items)
     yield f"{pad}{source}"
@@ -394,8 +395,8 @@ class _Cell:
         codes = [self.dialect.number(code) for code in map(number_of, self.declared.missing_codes) if not math.isnan(code)]
         missing = [f"{text} IS NULL", f"{text} IN ({_texts(dict.fromkeys([*MARKS, *self.spellings.exact]))})"]
         missing += [f"{value} IN ({', '.join(codes)})"] if codes else []
-        most = self.dialect.number(_MAX_FLOAT)
-        usable_case = f"WHEN {value} BETWEEN -{most} AND {most} THEN {value}"
+        largest = self.dialect.number(_MAX_FLOAT)
+        usable_case = f"WHEN {value} BETWEEN -{largest} AND {largest} THEN {value}"
         return f"CASE WHEN {' OR '.join(missing)} THEN {self._stand_in()} {usable_case} END"
 
     def _stand_in(self) -> str:

@@ -63,20 +63,20 @@ def read_parquet(raw: bytes, options: ReadOptions) -> Iterator[Any]:
         about = file.metadata
         groups = range(about.num_row_groups)
         options.require_rows(max(about.num_rows, sum(about.row_group(group).num_rows for group in groups)))
-        least = MIN_CELL * about.num_rows * about.num_columns
-        options.require_bytes(max(sum(map(sum, map(chunk_sizes, map(about.row_group, groups)))), least))
+        unpacked_size = sum(map(sum, map(chunk_sizes, map(about.row_group, groups))))
+        options.require_bytes(max(unpacked_size, MIN_CELL * about.num_rows * about.num_columns))
         schema = file.schema_arrow
         facts = facts_of(schema, options)
         names = facts.names
         yield facts
         file = pq.ParquetFile(pa.BufferReader(packed), read_dictionary=text_columns(about, schema), **MOMENTS)
-        spent = _Spent(options)
+        memory = _Memory(options)
         for place, name in enumerate(names):
             options.step(place / len(names))
             column = file.read(columns=[name])
             if column.num_rows != about.num_rows:  # damaged: cells would meet those of other rows
                 raise ValueError("a column of another length")
-            spent.add(column.nbytes)
+            memory.add(column.nbytes)
             batches = (batch_as_bytes(batch, options) for batch in column.to_batches())
             yield with_type(_table_of_batches(batches, column.schema), schema, options)
 
@@ -108,11 +108,11 @@ def read_feather(raw: bytes, options: ReadOptions) -> Iterator[Any]:
         facts = facts_of(schema, options)
         names = facts.names
         yield facts
-        spent, n_rows, batches = _Spent(options), 0, []
+        memory, n_rows, batches = _Memory(options), 0, []
         for _, batch in unpacked(packed, schema, names, options):
             n_rows += batch.num_rows
             options.require_rows(n_rows)
-            spent.add(max(batch.nbytes, MIN_CELL * batch.num_rows * len(schema)))
+            memory.add(max(batch.nbytes, MIN_CELL * batch.num_rows * len(schema)))
             batches.append(batch)
         table = _table_of_batches(batches, pa.schema([schema.field(name) for name in names]))
         for place, name in enumerate(names):
@@ -138,8 +138,8 @@ def _table_of_batches(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> p
     """A table; of this schema where there is no batch."""
     import pyarrow as pa
 
-    every = list(batches)
-    return pa.Table.from_batches(every) if every else schema.empty_table()
+    batches = list(batches)
+    return pa.Table.from_batches(batches) if batches else schema.empty_table()
 
 
 def batch_as_bytes(batch: pa.RecordBatch, options: ReadOptions) -> pa.RecordBatch:
@@ -179,8 +179,8 @@ def with_type(table: pa.Table, schema: pa.Schema, options: ReadOptions) -> pa.Ta
     return table.cast(table.schema.set(place, table.schema.field(place).with_metadata({_TYPE: kind})))
 
 
-class _Spent:
-    """Memory that a table takes."""
+class _Memory:
+    """What a table takes so far."""
 
     def __init__(self, options: ReadOptions) -> None:
         self.options, self.n_bytes = options, 0
@@ -197,11 +197,15 @@ def flat_columns(schema: pa.Schema) -> tuple[str, ...]:
 
 
 def facts_of(schema: pa.Schema, options: ReadOptions) -> Facts:
-    """The names of the columns that are read, and a note of the others; raises TableError."""
+    """The names of the columns that are read, and notes of what is not; raises TableError."""
     flat = flat_columns(schema)
     check_names(list(schema.names), options.max_columns, is_typed=True)
     check_names(list(flat), options.max_columns, is_typed=True)
-    return Facts(flat, without_cells([name for name in schema.names if name not in flat]))
+    notes = without_cells([name for name in schema.names if name not in flat])
+    indexes = (schema.pandas_metadata or {}).get("index_columns", ())
+    ranges = [index["name"] for index in indexes if isinstance(index, dict) and index["name"] is not None]
+    equal_steps = "pandas keeps an index of equal steps, as {!r:.80} is, in no column of a file: write it after reset_index()."
+    return Facts(flat, (*notes, *map(equal_steps.format, ranges)))
 
 
 def with_labels(column: pa.Table, label_of: dict[str, str]) -> pa.Table:
@@ -253,7 +257,7 @@ def _may_be_packed(message: memoryview) -> bool:
 
 def received_table(parts: Iterator[Any], options: ReadOptions) -> RawTable:
     """The table of the columns that a reader yields, without empty rows; raises TableError."""
-    facts, spent = Facts(()), _Spent(options)
+    facts, memory = Facts(()), _Memory(options)
     columns: list[Column] = []
     key = None
     with redact_errors("file"):
@@ -261,14 +265,14 @@ def received_table(parts: Iterator[Any], options: ReadOptions) -> RawTable:
             if isinstance(part, Facts):
                 facts = part
                 continue
-            spent.add(max(part.nbytes, MIN_CELL * part.num_rows * part.num_columns))
-            columns += [_column(part, place, spent) for place in range(part.num_columns)]
+            memory.add(max(part.nbytes, MIN_CELL * part.num_rows * part.num_columns))
+            columns += [_column(part, place, memory) for place in range(part.num_columns)]
             key = _key_of(part, options) if options.key in part.column_names else key
         if tuple(column.name for column in columns) != facts.names or len({column.n_rows for column in columns}) != 1:
             raise ValueError("columns are missing or of several lengths")
         notes = (*facts.notes, *(Doubt(*doubt) for doubt in facts.doubts))
-        found = _table_of_columns(columns, options.title, notes, facts.malformed)
-        return replace(found, key=_spread(key, facts.malformed))
+        table = _table_of_columns(columns, options.title, notes, facts.malformed)
+        return replace(table, key=_spread(key, facts.malformed))
 
 
 def _table_of_columns(columns: Sequence[Column], source: str, notes: Sequence[str], malformed: Sequence[int] = ()) -> RawTable:
@@ -316,10 +320,10 @@ def wanted_of(names: Sequence[str], options: ReadOptions) -> list[str]:
 
 def table_of_arrow(table: pa.Table, options: ReadOptions) -> RawTable:
     """The rows of an Arrow table of flat columns; raises TableError where their texts take too much memory."""
-    spent = _Spent(options)
-    columns = [_column(table, place, spent) for place in range(table.num_columns)]
-    found = RawTable(tuple(columns), options.title) if options.keep_empty else _table_of_columns(columns, options.title, ())
-    return replace(found, key=_key_of(table, options)) if options.key in table.column_names else found
+    memory = _Memory(options)
+    columns = [_column(table, place, memory) for place in range(table.num_columns)]
+    rows = RawTable(tuple(columns), options.title) if options.keep_empty else _table_of_columns(columns, options.title, ())
+    return replace(rows, key=_key_of(table, options)) if options.key in table.column_names else rows
 
 
 def _key_of(table: pa.Table, options: ReadOptions) -> Any:
@@ -327,9 +331,9 @@ def _key_of(table: pa.Table, options: ReadOptions) -> Any:
     import pyarrow as pa
 
     column, field = table.column(options.key), table.schema.field(options.key)
-    kind, written = pa.large_string(), (field.metadata or {}).get(_TYPE)
-    if written is not None:
-        kind = pa.ipc.read_schema(pa.py_buffer(written)).field(0).type
+    kind, schema = pa.large_string(), (field.metadata or {}).get(_TYPE)
+    if schema is not None:
+        kind = pa.ipc.read_schema(pa.py_buffer(schema)).field(0).type
     elif not is_text(column.type):
         return None
     if not is_flat(kind):
@@ -346,20 +350,20 @@ def _spread(key: Any, malformed: Sequence[int]) -> Any:
 
     if key is None or not malformed:
         return key
-    found, others = iter(range(len(key))), frozenset(malformed)
-    return key.take(pa.array([None if at in others else next(found) for at in range(len(key) + len(others))], pa.int64()))
+    places, others = iter(range(len(key))), frozenset(malformed)
+    return key.take(pa.array([None if at in others else next(places) for at in range(len(key) + len(others))], pa.int64()))
 
 
-def _column(table: pa.Table, place: int, spent: _Spent) -> Column:
+def _column(table: pa.Table, place: int, memory: _Memory) -> Column:
     field, cells = table.schema.field(place), table.column(place)
-    about = field.metadata or {}
-    if about.items() >= POINTS.items() and is_text(field.type):
+    metadata = field.metadata or {}
+    if metadata.items() >= POINTS.items() and is_text(field.type):
         import pyarrow.compute as pc
 
         cells = pc.replace_substring_regex(cells, r"(\.[0-9]*[1-9])0+$|\.0*$", r"\1")  # of 1.50 it is 1.5, as of decimals
-        return Column.from_values(field.name, cells, spent.add).with_marks(Marks.PROGRAM)
-    plain = Column.from_values(field.name, cells, spent.add, is_own=True)
-    labels = about.get(_LABELS)
+        return Column.from_values(field.name, cells, memory.add).with_marks(Marks.PROGRAM)
+    plain = Column.from_values(field.name, cells, memory.add, is_own=True)
+    labels = metadata.get(_LABELS)
     if labels is None:
         return plain
     label_of = json.loads(labels)
@@ -370,6 +374,5 @@ def table_of_batch(batch: Any, options: ReadOptions) -> RawTable:
     """The rows of a batch, or of a table."""
     import pyarrow as pa
 
-    return table_of_arrow(
-        batch if isinstance(batch, pa.Table) else pa.Table.from_batches([batch_as_bytes(batch, options)]), options
-    )
+    table = batch if isinstance(batch, pa.Table) else pa.Table.from_batches([batch_as_bytes(batch, options)])
+    return table_of_arrow(table, options)

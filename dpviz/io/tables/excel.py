@@ -10,6 +10,7 @@ import re
 import warnings
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import chain, count, islice
 from typing import IO, Any
 
@@ -71,15 +72,15 @@ def read_excel(raw: bytes, options: ReadOptions) -> Iterator[Any]:
         batches, malformed = [], list[int]()
         places = count()
         while some := list(islice(rows, _CHUNK_ROWS)):
-            kept = []
+            full = []
             for row, place in zip(some, places, strict=False):
                 if any(row[len(names) :]):  # a value beyond the columns
                     malformed.append(place)
                 else:
-                    kept.append(row[: len(names)] + [""] * (len(names) - len(row)))
-            cells = zip(*kept, strict=True) if kept else [()] * len(names)
-            written = [pa.array([text.encode("utf-8", "replace") for text in texts], pa.large_binary()) for texts in cells]
-            batches.append(pa.record_batch(written, schema=schema))
+                    full.append(row[: len(names)] + [""] * (len(names) - len(row)))
+            cells = zip(*full, strict=True) if full else [()] * len(names)
+            columns = [pa.array([text.encode("utf-8", "replace") for text in texts], pa.large_binary()) for texts in cells]
+            batches.append(pa.record_batch(columns, schema=schema))
         doubts = [(str(doubt), doubt.help) for doubt in doubts_of_names(names)] if options.names is None else []
         doubts += [(UNCOMPUTED, "")] if _has_uncomputed(sheet) else []
         notes = [*_merged_notes(sheet), *(["Errors of formulas, such as #N/A, count as missing."] if errors else [])]
@@ -97,27 +98,35 @@ def _check_size(raw: bytes, max_bytes: int) -> None:
     require_bytes("The unpacked workbook", needed + _SHARED_BYTES * n_shared, max_bytes)
 
 
-def _sheet(raw: bytes, asked: str | int | None) -> Any:
-    import openpyxl
+def _sheet(raw: bytes, wanted: str | int | None) -> Any:
+    from openpyxl.reader.excel import ExcelReader
 
-    book = openpyxl.load_workbook(io.BytesIO(raw), read_only=True, data_only=True, keep_links=False)
-    sheets = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
-    if asked is None and len(sheets) == 1:
-        return sheets[0]
-    found = {name: sheet for place, sheet in enumerate(book.worksheets, 1) for name in (place, str(place), sheet.title)}
-    if asked is not None and asked in found:
-        return found[asked]
+    class Reader(ExcelReader):  # type: ignore[misc]
+        def read_chartsheet(self, *place: Any) -> None:
+            """A sheet that holds no table; openpyxl fails at the end of one without a chart."""
+            with suppress(AttributeError):
+                super().read_chartsheet(*place)
+
+    reader = Reader(io.BytesIO(raw), read_only=True, data_only=True, keep_links=False)
+    reader.read()
+    book = reader.wb
+    visible = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
+    if wanted is None and len(visible) == 1:
+        return visible[0]
+    sheets = {name: sheet for place, sheet in enumerate(book.worksheets, 1) for name in (place, str(place), sheet.title)}
+    if wanted is not None and wanted in sheets:
+        return sheets[wanted]
     if not book.worksheets:
         remedy = "Save it as an ordinary Excel workbook (.xlsx) or as CSV."
         raise TableError("damaged", "This workbook holds no sheet, or is of the kind “Strict Open XML”.", remedy=remedy)
-    what = f"There are {len(sheets)} sheets that can be seen." if asked is None else "There is no such sheet."
+    what = f"There are {len(visible)} sheets that can be seen." if wanted is None else "There is no such sheet."
     remedy = f"Give its name or its place, from 1 to {len(book.worksheets)} (sheet=..., --sheet on the command line)."
-    raise TableError("several-sheets" if asked is None else "no-sheet", what, remedy=remedy)
+    raise TableError("several-sheets" if wanted is None else "no-sheet", what, remedy=remedy)
 
 
 def _rows(sheet: Any, options: ReadOptions, errors: set[str]) -> Iterator[Row]:
     """Rows with a value, as texts; stops at the limits. Those of `_ERRORS` that are met are added to `errors`."""
-    said = sheet.max_row or _MAX_ROWS
+    size = sheet.max_row or _MAX_ROWS
     sheet.reset_dimensions()  # what a file says about its size may be wrong
     n_rows = n_letters = 0
     for place, cells in enumerate(sheet.iter_rows(values_only=True)):
@@ -131,7 +140,7 @@ def _rows(sheet: Any, options: ReadOptions, errors: set[str]) -> Iterator[Row]:
         options.require_rows(max(n_rows - (options.names is None), 0 if place < _MAX_ROWS else place))
         options.require_bytes(n_letters)
         if place % _CHUNK_ROWS == 0:
-            options.step(min(1.0, place / said))
+            options.step(min(1.0, place / size))
         if letters:
             yield texts
 

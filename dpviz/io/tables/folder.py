@@ -23,12 +23,12 @@ class FolderFile:
         """Whether its first line or row may hold names or a row."""
         return has_header_line(self.name)
 
-    def read(self, **asked: Any) -> RawTable:
+    def read(self, **options: Any) -> RawTable:
         """Its table, as `read_table` reads it. Raises TableError, also where it leads out of its folder by now."""
         path = _resolve(Path(self.place), self.name)
         if path is None:
             raise TableError("not-a-file", "This file is gone, or leads out of its folder.", remedy="Choose another one.")
-        return read_table(path, name=self.name, **asked)
+        return read_table(path, name=self.name, **options)
 
 
 def files_in(folder: str) -> list[FolderFile]:

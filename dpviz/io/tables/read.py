@@ -88,22 +88,32 @@ def read_table(
     DpvizError
         What reads this kind of file is not installed.
     """
-    given = None if names is None else tuple(names)
-    about = (given, delimiter, encoding, sheet, rename_duplicates, watch(progress, stop))
-    return read_with_options(source, ReadOptions(name_of(source, name), max_bytes, max_rows, max_columns, *about))
+    options = ReadOptions(
+        name_of(source, name),
+        max_bytes,
+        max_rows,
+        max_columns,
+        names=None if names is None else tuple(names),
+        delimiter=delimiter,
+        encoding=encoding,
+        sheet=sheet,
+        rename=rename_duplicates,
+        step=watch(progress, stop),
+    )
+    return read_with_options(source, options)
 
 
 #: The name by which people look for it.
 read_csv = read_table
 
 
-def read_with_options(source: Source, asked: ReadOptions) -> RawTable:
+def read_with_options(source: Source, options: ReadOptions) -> RawTable:
     """As `read_table`."""
     if isinstance(source, str) and (scheme := source.partition("://")[0]) != source and scheme.isalnum():
         what = f"{scheme}:// is the address of a place, not the path of a file."
         remedy = "Of a table in DuckDB, PostgreSQL or Spark use open_table; save others as Parquet or CSV."
         raise TableError("not-a-file", what, remedy=remedy)
-    max_bytes, by_name = asked.max_bytes, asked.names is not None
+    max_bytes, by_name = options.max_bytes, options.names is not None
     raw = read_bytes(source, max_bytes)
     file_name = name_of(source, None)
     for _ in range(2):  # a packed file may be packed once more, but not for ever
@@ -111,12 +121,12 @@ def read_with_options(source: Source, asked: ReadOptions) -> RawTable:
         if packing and not _is_office(raw):
             file_name, raw = _unpack(file_name, raw, packing, max_bytes)
     format = _format_of(file_name, raw, by_name=by_name)
-    if asked.sheet is not None and format is not EXCEL:
-        what = f"{asked.title!r:.80} is no workbook, so it has no sheet {asked.sheet!r:.80}."
+    if options.sheet is not None and format is not EXCEL:
+        what = f"{options.title!r:.80} is no workbook, so it has no sheet {options.sheet!r:.80}."
         raise TableError("no-sheet", what, remedy="Leave the sheet out, or name a workbook (.xlsx).")
-    if by_name and asked.delimiter is None and file_name.lower().endswith((".tsv", ".tab")):  # no header tells it
-        asked = replace(asked, delimiter="\t")
-    table = read_lines(raw, asked) if format is None else read_in_worker(format, raw, asked)
+    if by_name and options.delimiter is None and file_name.lower().endswith((".tsv", ".tab")):  # no header tells it
+        options = replace(options, delimiter="\t")
+    table = read_lines(raw, options) if format is None else read_in_worker(format, raw, options)
     warn_of(table.notes, stacklevel=4)  # at the caller of read_table
     return table
 
@@ -217,8 +227,8 @@ def _only_file(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
     left = re.compile(r"__MACOSX/|(?:.*/)?\.[^/]*\Z")  # by systems
     files = [info for info in archive.infolist() if not (info.is_dir() or left.match(info.filename))]
     if len(files) != 1:
-        found = f"{len(files):,} files" if files else "no file"
-        raise TableError("zip-files", f"The ZIP archive holds {found}.", remedy="Unpack it and choose one table.")
+        n_files = f"{len(files):,} files" if files else "no file"
+        raise TableError("zip-files", f"The ZIP archive holds {n_files}.", remedy="Unpack it and choose one table.")
     if files[0].flag_bits & 1:
         raise TableError("password", "The ZIP archive has a password.", remedy="Unpack it first.")
     return files[0]

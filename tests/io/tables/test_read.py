@@ -113,17 +113,8 @@ def test_names_may_be_given_where_a_file_has_none_and_its_first_bytes_then_decid
     path = tmp_path / "t.parquet"
     path.write_bytes(parquet_bytes(ROWS))
     assert problem(path, names=["a", "b"]).code == "names"
-    for start in (
-        b"PAR1",
-        b"PK\x03\x04",
-        b"\x1f\x8b",
-        b"ARROW1",
-        b"<stata_dta>",
-        b"$FL2",
-        b"\xd0\xcf\x11\xe0",
-        b"\xff\xfe",
-        b"%PDF",
-    ):
+    texts = (b"PAR1", b"ARROW1", b"<stata_dta>", b"$FL2", b"%PDF")
+    for start in (*texts, b"PK\x03\x04", b"\x1f\x8b", b"\xd0\xcf\x11\xe0", b"\xff\xfe"):
         assert cells(read_table(start + b",1\nx,2\n", names=["a", "b"]))[1] == ["x", "2"]
     assert all(map(has_header_line, ("t.csv", "t.TSV.gz", "t.xlsx", "t.zip", "t")))
     assert not any(map(has_header_line, ("t.Parquet", "t.dta.zst", "t.sav", "t.feather")))
@@ -230,6 +221,7 @@ def test_workbooks_of_other_programs_and_habits_are_the_same_table():
     chart = BarChart()
     chart.add_data(Reference(book.active, min_col=1, min_row=1, max_row=3))
     book.create_chartsheet("chart", 0).add_chart(chart)
+    book.create_chartsheet("without a chart", 0)
     assert cells(read_table(saved(book))) == expected
 
 
@@ -243,20 +235,16 @@ def test_days_of_a_workbook_that_counts_from_1904_are_those_days():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", ["DATE11", "ADATE10", "EDATE10", "SDATE10", "JDATE7", "QYR8", "MOYR8", "WKYR10", "DATETIME20"])
-def test_days_of_spss_are_days_however_they_are_shown(tmp_path, form):
-    frame = pd.DataFrame({"day": [13_928_803_200.0, 13_928_889_600.0, np.nan], "y": ["a", "b", "c"]})
-    pyreadstat.write_sav(frame, tmp_path / "a.sav", variable_format={"day": form})
-    assert cells(read_table(tmp_path / "a.sav")) == [["2024-03-03", "a"], ["2024-03-04", "b"], [None, "c"]]
-
-
-@pytest.mark.slow
-def test_numbers_of_spss_are_numbers_however_they_are_shown(tmp_path):
-    """Also days of the week, months and shares."""
-    forms = ("WKDAY9", "MONTH9", "DTIME12", "PCT5.1", "DOLLAR8", "COMMA8", "DOT8", "N8")
-    frame = pd.DataFrame({f"of_{place}": [3.0, 5.0] for place in range(len(forms))})
-    pyreadstat.write_sav(frame, tmp_path / "a.sav", variable_format=dict(zip(frame.columns, forms, strict=True)))
-    assert cells(read_table(tmp_path / "a.sav")) == [["3"] * len(forms), ["5"] * len(forms)]
+def test_days_and_numbers_of_spss_are_such_however_they_are_shown(tmp_path):
+    """Days of the week, months and shares are numbers."""
+    days = ("DATE11", "ADATE10", "EDATE10", "SDATE10", "JDATE7", "QYR8", "MOYR8", "WKYR10", "DATETIME20")
+    numbers = ("WKDAY9", "MONTH9", "DTIME12", "PCT5.1", "DOLLAR8", "COMMA8", "DOT8", "N8")
+    columns = {form: [13_928_803_200.0, 13_928_889_600.0, np.nan] if form in days else [3.0, 5.0, 7.0] for form in days + numbers}
+    frame = pd.DataFrame(columns.values(), index=[f"as_{place}" for place in range(len(columns))]).T
+    pyreadstat.write_sav(frame, tmp_path / "a.sav", variable_format=dict(zip(frame, columns, strict=True)))
+    found = read_table(tmp_path / "a.sav").columns
+    assert [column.cells() for column in found[: len(days)]] == [["2024-03-03", "2024-03-04", None]] * len(days)
+    assert [column.cells() for column in found[len(days) :]] == [[3, 5, 7]] * len(numbers)
 
 
 @pytest.mark.slow
@@ -319,18 +307,6 @@ def test_dates_beyond_the_calendar_spoil_their_own_cell():
 
 
 # --- files with types
-
-
-@pytest.mark.slow
-def test_labels_of_stata_spss_and_parquet_are_read_where_a_row_has_them(tmp_path):
-    column = pa.DictionaryArray.from_arrays(pa.array([2, 0, None]), pa.array(["a", "b", "c"]))
-    assert read_table(parquet_of(x=column, y=pa.array([1, 2, 3]))).column("x").distinct_texts == ("c", "a")
-    frame = pd.DataFrame({"answer": [1.0, 2.0, 3.0, 9.0], "x": [1, 2, 3, 4]})
-    labels = {"answer": {1.0: "ja", 2.0: "nein", 9.0: "k.A."}}
-    pyreadstat.write_sav(frame, tmp_path / "a.sav", variable_value_labels=labels, missing_ranges={"answer": [9]})
-    assert [row[0] for row in cells(read_table(tmp_path / "a.sav"))] == ["ja", "nein", "3", None]
-    pyreadstat.write_dta(frame, tmp_path / "a.dta", variable_value_labels=labels)
-    assert [row[0] for row in cells(read_table(tmp_path / "a.dta"))] == ["ja", "nein", "3", "k.A."]
 
 
 @pytest.mark.slow
@@ -438,6 +414,15 @@ def test_names_of_rows_that_pandas_writes_are_neither_proposed_nor_taken_for_the
     schema = dpviz.propose_schema(read_table(file.getvalue()), target=None if names[0] is None else "y")
     assert schema.target.name == "y"
     assert schema.feature_names == (("x",) if names[0] is None else ("x", "k"))
+
+
+def test_an_index_of_equal_steps_is_named_since_pandas_writes_no_column_of_it():
+    for name, n_notes in (("patient", 1), (None, 0)):
+        frame = pd.DataFrame({"x": [1, 2, 3], "y": ["n", "y", "n"]}, index=pd.RangeIndex(10, 40, 10, name=name))
+        for bytes_of in (parquet_bytes_of, feather_bytes_of):
+            table = read_table(bytes_of(pa.Table.from_pandas(frame)))
+            assert (table.names, len(table.notes)) == (("x", "y"), n_notes)
+            assert all("as 'patient' is" in note for note in table.notes)
 
 
 def uncomputed(cell: str) -> bytes:
