@@ -7,20 +7,11 @@ Source: OWASP, "CSV Injection".
 
 import csv
 from collections.abc import Iterable, Sequence
+from types import SimpleNamespace
 from typing import Any
 from unicodedata import category
 
 _STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-
-
-class _Lines(list[str]):
-    """Lines of a CSV text, as a file to write to. Python 3.11 quotes CR and LF only where they are its line end, so they are."""
-
-    end = "\r\n"
-
-    def write(self, line: str) -> None:
-        """Keep a line, which ends with a line feed from now on."""
-        self.append(f"{line.removesuffix(self.end)}\n")
 
 
 def harmless(cell: Any) -> Any:
@@ -46,21 +37,16 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]], *, guard: boo
 
     `guard`: whether what a spreadsheet might run gets an apostrophe.
     """
-    lines = _Lines()
-    writer = csv.writer(lines, lineterminator=lines.end)
+    lines, end = list[str](), "\r\n"  # Python 3.11 quotes CR and LF only where they are its line end
+    writer = csv.writer(SimpleNamespace(write=lines.append), lineterminator=end)
     protect = harmless if guard else lambda cell: cell
     if header:
         writer.writerow(map(protect, header))
     writer.writerows([protect(cell) for cell in row] for row in rows)
-    return "".join(lines)
+    return "".join(f"{line.removesuffix(end)}\n" for line in lines)
 
 
 def frame_csv(frame: Any) -> str:
     """A pandas DataFrame as CSV, without its index; missing values are empty cells."""
-    safe = frame.rename(columns=harmless)
-    for place, kind in enumerate(safe.dtypes):
-        if kind.kind not in "biufM":
-            safe.isetitem(place, safe.iloc[:, place].astype(object).map(harmless))
-    lines = _Lines()
-    safe.to_csv(lines, index=False, lineterminator=lines.end)
-    return "".join(lines)
+    cells = frame.astype(object).where(frame.notna(), None)
+    return csv_text(list(frame.columns), cells.itertuples(index=False, name=None))

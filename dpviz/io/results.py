@@ -33,7 +33,7 @@ from dpviz.training.params import Settings, controls_of, make_params
 _MAX_DISCLOSURES = 5
 
 
-def test_result_of(document: Any, schema: Schema) -> TestReport | None:
+def private_test_of(document: Any, schema: Schema) -> TestReport | None:
     """The private test result, computed anew from its released table; None where there is none. Raises DocumentError."""
     where = "test_report"
     if where not in document:
@@ -75,9 +75,6 @@ def _parse_counts(body: TestEntry, shape: tuple[int, int], where: str) -> tuple[
     if len(counts) != shape[0] or any(len(row) != shape[1] for row in counts):
         raise wrong("One row per answer and one number per class are needed.", f"{where}.counted")
     return counts
-
-
-test_result_of.__test__ = False  # type: ignore[attr-defined]  # no test of pytest's
 
 
 def facts(document: Any, target: str, outcome: Verdict) -> list[str]:
@@ -134,7 +131,8 @@ def document_verdict(document: Any, schema: Schema, unit: Unit | None = None) ->
     statement, plan = statement_of(document), _stated_plan(document, schema)
     why_not = why_uncovered(statement.disclosures, is_exact=_is_exact(document, schema, plan))
     released = statement.noise.warning is None
-    whom = _unit(unit, statement.unit)
+    # in the register's words; what bounded the rows of the unit is in the file
+    whom = statement.unit if unit is None else replace(unit, is_bounded=statement.unit.is_bounded)
     about: dict[str, Any] = {"why_not": why_not, "unit": whom, "risk": _risk(statement, plan)}
     loss = statement.loss if whom.rows == statement.unit.rows else whom.loss_of(statement.guarantee)
     claim_loss = (
@@ -175,11 +173,6 @@ def _risk(statement: Statement, plan: BudgetPlan | None) -> Risk | None:
     """What the steps of the ledger come to; None where they are not those that the guarantee is stated for."""
     ledger = ledger_from(statement.ledger, "privacy.ledger").with_assignment_of(plan)
     return Risk(ledger.event) if ledger.guarantee == statement.guarantee else None
-
-
-def _unit(declared: Unit | None, stated: Unit) -> Unit:
-    """The unit in the register's words; what bounded its rows is in the file."""
-    return stated if declared is None else replace(declared, is_bounded=stated.is_bounded)
 
 
 def _uncovered(disclosures: tuple[Disclosure, ...]) -> list[str]:
@@ -253,7 +246,7 @@ def result_from_json(text: str | bytes) -> FitResult:
         disclosures=statement.disclosures,
         noise="simulation" if statement.noise.source == "simulation" else "release",
         seed=None if isinstance(statement.noise.seed, UnsetType) else statement.noise.seed,
-        test_report=test_result_of(document, model.schema),
+        test_report=private_test_of(document, model.schema),
         unit=statement.unit,
         releasable=_is_exact(document, model.schema, plan),
         planned=_planned_event(ledger, plan),

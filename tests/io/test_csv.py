@@ -26,7 +26,7 @@ from dpviz.rows.files import batches_of
 from dpviz.rows.opening import encode_large
 from dpviz.table.encode import encode
 from dpviz.table.proposal import propose_schema
-from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
+from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 from tests.support.outcomes import cells, problem_of
 
 problem = partial(problem_of, read_table)
@@ -182,14 +182,6 @@ def test_names_of_rows_are_read_where_every_line_has_one_cell_more_and_nothing_i
     assert (named.n_rows, named.not_row_wise, named.report.malformed) == (9, "", 1)
     with pytest.warns(ReadingWarning, match="Most lines have one cell more"):
         assert read_table(text + f"1{mark}n\n".encode()).n_rows == 1
-
-
-def test_a_row_of_marks_for_missing_alone_is_a_row_since_a_category_may_be_called_so():
-    for mark in ["NA", "?", "null", "NaN", "N/A"]:
-        schema = Schema((CategoricalFeature("a", (mark, "x")),), ClassTarget("b", (mark, "y")))
-        data = encode(read_table(f"a,b\n{mark},{mark}\nx,y\n,\n".encode()), schema)
-        assert data.columns[0].tolist() == data.target.tolist() == [0, 1]
-        assert data.report.rows_read == 2
 
 
 def test_what_was_assumed_is_noted_without_a_cell():

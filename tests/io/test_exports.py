@@ -12,14 +12,14 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from functools import cache
 from html.parser import HTMLParser
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 import duckdb
@@ -68,33 +68,26 @@ Row = tuple[Any, ...]
 _CLOSE = 1e-9
 
 
-class Differs(AssertionError):
-    """An export that says something else than the model."""
+class Agreement(NamedTuple):
+    """On how many rows an export agrees with its model; of them so many with an answer."""
 
-
-@dataclass(frozen=True)
-class Checked:
-    """What was written, and on how many rows it agrees with the model; of them so many with an answer."""
-
-    content: Any
     n_rows: int
     n_answers: int
-    has_chances: bool
+    has_probabilities: bool
 
 
-def export(form: Form, given: ExportInput, n_rows: int = 200) -> Checked:
-    """`dpviz.io.exports.contract.export`, run on many rows; raises Differs, and whatever the target raises."""
+def agreement(form: Form, given: ExportInput, n_rows: int = 200) -> Agreement:
+    """Of an export that is run on many rows; raises AssertionError where it says something else, and what the target raises."""
     content, rows = contract.export(form, given), rows_for(given, n_rows)
-    wanted, shares = said(given.model, rows)
-    found, chances = run(form.name, content, given, rows)
-    for row, one, other in zip(rows, wanted, found, strict=True):
-        if not _alike(one, other):
-            raise Differs(f"says {other!r}, predict {one!r} for {dict(zip(given.schema.feature_names, row, strict=True))!r}")
-    if chances is not None:
-        if shares is None:
-            raise Differs("has probabilities, the model has none")
-        np.testing.assert_allclose(np.array(chances, dtype=float), shares, atol=_CLOSE)
-    return Checked(content, len(rows), sum(one is not None and one == one for one in wanted), chances is not None)
+    expected, model_probabilities = predictions(given.model, rows)
+    answered, export_probabilities = run(form.name, content, given, rows)
+    for row, one, other in zip(rows, expected, answered, strict=True):
+        assert _alike(one, other), dict(zip(given.schema.feature_names, row, strict=True))
+    if export_probabilities is not None:
+        assert model_probabilities is not None
+        np.testing.assert_allclose(np.array(export_probabilities, dtype=float), model_probabilities, atol=_CLOSE)
+    n_answers = sum(one is not None and one == one for one in expected)
+    return Agreement(len(rows), n_answers, export_probabilities is not None)
 
 
 def _alike(one: Any, other: Any) -> bool:
@@ -105,7 +98,7 @@ def _alike(one: Any, other: Any) -> bool:
     return one == other
 
 
-def said(model: Model, rows: Sequence[Row]) -> tuple[list[Any], np.ndarray | None]:
+def predictions(model: Model, rows: Sequence[Row]) -> tuple[list[Any], np.ndarray | None]:
     """(what the model predicts for each row, None or not-a-number where it has no answer; its probabilities if it holds any)."""
     names, columns = model.schema.feature_names, list(zip(*rows, strict=True))
     frame = pd.DataFrame({name: pd.Series(column, dtype=object) for name, column in zip(names, columns, strict=True)})
@@ -208,7 +201,7 @@ def run(name: str, content: Any, given: ExportInput, rows: Sequence[Row]) -> tup
             return _by_rules(given, rows)
         case "svg":
             return _of_svg(content, rows)
-    return said(model_from_json(content if name == "json" else inside(content)), rows)
+    return predictions(model_from_json(content if name == "json" else inside(content)), rows)
 
 
 _RUNNER = """
@@ -273,19 +266,18 @@ def _split(rows: list[tuple[Any, ...]]) -> tuple[Any, Any]:
 def _by_rules(given: ExportInput, rows: Sequence[Row]) -> tuple[Any, Any]:
     """What somebody answers who goes by the words: the rule whose conditions all hold; exactly one, of cells that can be read."""
     rules, found = list(rules_of(given.function)), []
-    wanted, _ = said(given.model, rows)
+    wanted, _ = predictions(given.model, rows)
     for row, one in zip(rows, wanted, strict=True):
         cells = dict(zip(map(spelled, given.schema.feature_names), zip(given.schema.features, row, strict=True), strict=True))
         met = [rule for rule in rules if all(_holds(words, cells) for words in rule.conditions)]
         if one is None or one != one:  # the head of the file says that there is no answer
             found.append(None)
             continue
-        if len(met) != 1:
-            raise Differs(f"{len(met)} rules apply to {row!r}")
+        assert len(met) == 1, row
         found.append(met[0])
     chances = [rule.end.shares if rule else [np.nan] * len(given.function.names) for rule in found]
-    has_chances = given.function.probabilities == "leaf"
-    return [rule and rule.answer for rule in found], chances if has_chances else None
+    has_probabilities = given.function.probabilities == "leaf"
+    return [rule and rule.answer for rule in found], chances if has_probabilities else None
 
 
 def _holds(words: str, cells: dict[str, tuple[Feature, Any]]) -> bool:
@@ -333,9 +325,8 @@ def _of_svg(content: str, rows: Sequence[Row]) -> tuple[Any, Any]:
     groups = [group for group in drawing.iter(f"{space}g") if group.get("data-path")]
     drawn = {group.get("data-path"): group.findtext(f"{space}title") for group in groups}
     nowhere = dict.fromkeys(unreachable(tree), " No row can get here.")
-    if drawn != {placed.id: node_in_words(tree, placed.path) + nowhere.get(placed.path, "") for placed in tree.nodes()}:
-        raise Differs("the drawing shows other nodes than the tree has")
-    return said(tree, rows)
+    assert drawn == {placed.id: node_in_words(tree, placed.path) + nowhere.get(placed.path, "") for placed in tree.nodes()}
+    return predictions(tree, rows)
 
 
 #: Names that would break a careless writer of some language.
@@ -374,7 +365,7 @@ def test_random_models_agree_and_break_ties_as_the_model_does(name, depths, rng)
     trees = [Tree(schema, grown(schema, rng, depth)) for schema in (SCHEMA, NUMBERS) for depth in depths]
     forests = [Forest(schema, tuple(Tree(schema, grown(schema, rng, 4)) for _ in range(6))) for schema in (SCHEMA, TWO)]
     forests += [packed(schema, rng, with_counts=with_counts) for schema in (SCHEMA, TWO) for with_counts in (False, True)]
-    done = [export(form, given) for given in map(exportable_of, (*trees, *forests)) if fits(form, given)]
+    done = [agreement(form, given) for given in map(exportable_of, (*trees, *forests)) if fits(form, given)]
     assert min(each.n_answers for each in done) > 100
     n_drawn = sum(tree.n_leaves <= SVG.most_ends for tree in trees)
     assert len(done) == {"rules": len(trees), "svg": n_drawn}.get(name, len(trees) + len(forests))
@@ -384,15 +375,15 @@ def test_random_models_agree_and_break_ties_as_the_model_does(name, depths, rng)
 @pytest.mark.parametrize(("learner", "schema", "n_rows"), AGREEING)
 def test_every_export_agrees_with_predict(learner, schema, n_rows):
     given = exportable(learner, schema)
-    offered = {name: export(form, given, n_rows) for name, form in TARGETS.items() if fits(form, given)}
+    offered = {name: agreement(form, given, n_rows) for name, form in TARGETS.items() if fits(form, given)}
     assert all(done.n_rows > n_rows < 2 * done.n_answers for done in offered.values())
     is_tree = learner not in NOT_TREES
     assert set(offered) >= ({"json", "python", "sqlite", "duckdb"} if is_tree else {"json"})
     assert ("rules" in offered) == (is_tree and given.function.is_one_tree)
     if is_tree:
         chances = {"leaf": True, "votes": True, "odds": None}.get(given.function.probabilities, False)
-        assert offered["python"].has_chances == (chances is not False)
-        assert offered["sqlite"].has_chances == (chances is True), "SQLite lacks exp in many builds"
+        assert offered["python"].has_probabilities == (chances is not False)
+        assert offered["sqlite"].has_probabilities == (chances is True), "SQLite lacks exp in many builds"
 
 
 COLOURS = ("red", "green", "blue", "or missing", *(name for name in HOSTILE if " or missing" not in name))
@@ -472,7 +463,7 @@ def test_many_trees_deep_chains_and_thresholds_of_seventeen_digits(name, rng):
         left = Branch(ThresholdRule(0, cut), left, Leaf(place % 2))
         right = Branch(ThresholdRule(0, cuts[-1 - place]), Leaf(place % 2), right)
     for model in (forest, Tree(schema, left), Tree(schema, right)):
-        assert export(TARGETS[name], exportable_of(model)).n_rows > 200
+        assert agreement(TARGETS[name], exportable_of(model)).n_rows > 200
     assert quotient(0.30000000000000004) == "(1351079888211149 * 1.0 / 4503599627370496)", "SQLite misreads the decimal text"
 
 

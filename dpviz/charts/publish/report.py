@@ -28,7 +28,7 @@ from dpviz.charts.tree.svg import draw_tree
 from dpviz.charts.tree.text import visible
 from dpviz.charts.wording import count_text
 from dpviz.io.exports.contract import ExportInput
-from dpviz.io.results import entry_text, test_result_of
+from dpviz.io.results import entry_text, private_test_of
 from dpviz.learners import registry
 from dpviz.models.tree import Branch, Tree, as_tree, format_number
 from dpviz.results.document import Statement, statement_of
@@ -57,7 +57,7 @@ class SignatureLine:
 def report_html(source: ExportInput, signed: SignatureLine | None = None) -> str:
     """`report.html`, filled in: page one, then the annexes. `signed`: what stands beside the signature line."""
     statement, verdict = statement_of(source.document), source.verdict
-    test = test_result_of(source.document, source.schema)
+    test = private_test_of(source.document, source.schema)
     sentences = [] if test is None else result_sentences(test, verdict.unit)
     learner = entry_text(source.document, "learner", "name")
     learner = registry()[learner].title if learner in registry() else "an unknown learner" if learner == "unknown" else learner
