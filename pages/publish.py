@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.accounting.risk import Risk
-from dpviz.app import controls, expected, frame, parts, preparation, publish, state
+from dpviz.app import controls, expected, frame, parts, publish, state
 from dpviz.app.explorations import unnoted
 from dpviz.app.exports import offer_export
 from dpviz.app.many_trees import model_screen
@@ -74,28 +74,28 @@ def release_view(book: Register) -> None:
         terms = preview_terms(in_use.schema, request, explored=explored, together=in_use.data.rows_per_person is not None)
     except DpvizError as problem:
         why_not = problem
-    taken_as_public(in_use.schema, explored)
+    show_assumptions(in_use.schema, explored)
     expected.expected_screen(asked.request, in_use)
 
     if balance is not None:
         st.divider()
         last = publish.last_release(balance)
         st.header("Permanently spent", anchor=False)
-        spent_and_left(balance)
+        show_spent(balance)
         show_chart(spent_chart(balance, terms.loss if terms and not last else None), "publish-spent")
         loss, risk = (last.loss, risk_of(last)) if last else (terms.loss, terms.risk) if terms else (None, None)
         rows = odds_rows(balance, loss, risk, is_booked=last is not None)
         rows_table(rows, "Right guesses by this release alone and by all releases together.")
         st.divider()
         st.header("Release", anchor=False)
-        if not publish.await_release(asked, in_use, preparation.note_refused_release):
+        if not publish.await_release(asked, in_use):
             if (failed := st.session_state.pop(publish.FAILED, None)) is not None:
                 error(failed)
             if last is not None:
                 unit = balance.data_set.protects
                 words = f"**Released: number {last.number}, {escape_markdown(bare_text(last.loss))}.**"
                 st.markdown(f":material/verified: {words}")
-                released_file(last, unit)
+                offer_released_file(last, unit)
                 st.button("Release another one", icon=":material/add:", on_click=st.session_state.pop, args=(publish.LAST, None))
             elif terms is None:
                 assert why_not is not None
@@ -115,7 +115,7 @@ def release_view(book: Register) -> None:
     frame.as_python(partial(as_python.publish, state.rows_read(), asked.request, name))
 
 
-def taken_as_public(schema: Schema, explored: int | None) -> None:
+def show_assumptions(schema: Schema, explored: int | None) -> None:
     """What must be mended, what is doubtful, and the long list of what was declared."""
     found = assumptions(schema, explored=explored)
     of_file = [item for item in found if item.kind != "tuning"]  # as a release counts them: looks are its owner's alone
@@ -156,7 +156,7 @@ def assumption_line(item: Assumption) -> None:
         st.markdown(f"{item.kind.capitalize()}{of}: {escape_markdown(item.what)}.{remedy}", width="stretch")
 
 
-def spent_and_left(balance: Balance) -> None:
+def show_spent(balance: Balance) -> None:
     """The sum, which the cap uses, and beside it what all releases tell by what was run."""
     st.markdown(f"**{escape_markdown(spent_sentence(balance))}**")
     if together := composed_sentence(balance):
@@ -204,7 +204,7 @@ def ask_release(balance: Balance, terms: ReleaseTerms, asked: controls.TreeSetti
     for side, head, lines in columns:
         side.markdown(f"**{head}**\n" + "\n".join(f"- {escape_markdown(line)}" for line in lines))
     st.caption(f":material/task_alt: {escape_markdown(proof_sentence(proved))}")
-    accepted = publish.ask_about_rows(in_use, () if in_use.role.may_read else preparation.schema_doubts(in_use))
+    accepted = publish.ask_about_rows(in_use)
     label = f"Spend {escape_markdown(bare_text(terms.loss))} permanently, even if the file is lost"
     agreed = st.checkbox(label, key=publish.AGREED, disabled=not accepted) and accepted
     begin = {"on_click": publish.begin_release, "args": (asked, in_use, balance.data_set.name)}
@@ -212,7 +212,7 @@ def ask_release(balance: Balance, terms: ReleaseTerms, asked: controls.TreeSetti
     parts.why_disabled("" if agreed else "Tick the box first." if accepted else "First confirm that you know why.")
 
 
-def released_file(record: ReleaseRecord, unit: Unit) -> None:
+def offer_released_file(record: ReleaseRecord, unit: Unit) -> None:
     """A released file to take away: its tree, its private test, its report."""
     text, name = publish.text_of(record), f"{record.learner}-release-{record.number}.json"
     download("Download release (JSON)", text, name, "application/json", disabled=not text)
@@ -280,7 +280,7 @@ def register_view(book: Register) -> None:
             parts.role_badge(data_set.role)
         declared = account.moment(data_set.declared)
         st.caption(escape_markdown(f"Every ε: {data_set.protects.neighbours}. Declared {declared} (UTC)."))
-        spent_and_left(balance)
+        show_spent(balance)
         tabs = st.tabs((f"Releases ({len(balance.releases)})", f"Caps ({len(caps)})"))
         with tabs[0]:
             if balance.releases:
@@ -306,7 +306,7 @@ def register_view(book: Register) -> None:
         }
         number = st.selectbox("Release", list(titles), format_func=titles.__getitem__, key="publish-file", width=500)
         record = next((one for one in finished if one.number == number), finished[0])
-        released_file(record, units[record.data_set])
+        offer_released_file(record, units[record.data_set])
     frame.as_python(as_python.register)
 
 

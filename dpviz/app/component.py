@@ -6,7 +6,6 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.charts.theme import LIGHT, role_variables
 
 #: The theme, for every style sheet. Streamlit's own colours may be set on the host or on what it holds.
@@ -14,24 +13,19 @@ COLOURS = f":host,:host>*{{{role_variables(LIGHT)}}}\n"
 
 
 @cache
-def component(name: str, *modules: Path, html: str = "", css: str = "") -> Any:
-    """A Streamlit component with the `.css` (where there is one) and `.js` files beside these modules, then `css`.
+def component(name: str, module: Path, *, html: str = "", css: str = "") -> Any:
+    """A Streamlit component with the `.js` file and (where there is one) the `.css` file beside a module, then `css`.
 
-    Without `html` it shows the `markup` of the last module. Style sheets find the theme's colours as `--dp-ink` and so on.
+    Without `html` it shows the `.html` file of the module. Style sheets find the theme's colours as `--dp-ink` and so on.
     """
-    style, script = ("".join(_text(module, suffix) for module in modules) for suffix in (".css", ".js"))
-    dress = style + css
-    return st.components.v2.component(name, html=html or markup(modules[-1]), css=dress and COLOURS + dress, js=script)
+    css, html = file_text(module, ".css") + css, html or file_text(module, ".html")
+    return st.components.v2.component(name, html=html, css=css and COLOURS + css, js=file_text(module, ".js"))
 
 
-def _text(module: Path, suffix: str) -> str:
+def file_text(module: Path, suffix: str) -> str:
+    """The file of this suffix beside a module; empty where there is none."""
     file = module.with_suffix(suffix)
     return file.read_text(encoding="utf-8") if file.exists() else ""
-
-
-def markup(module: Path) -> str:
-    """The `.html` file beside a module, with `{neighbours}` filled in."""
-    return _text(module, ".html").format(neighbours=NEIGHBOURS)
 
 
 def event_in(key: str, name: str) -> str | None:

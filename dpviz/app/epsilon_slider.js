@@ -30,11 +30,10 @@ class Slider {
   show(data) {
     this.data = data;
     this.scale.max = data.steps.length - 1;
-    if (data.name) this.scale.setAttribute("aria-label", data.name);
+    this.scale.setAttribute("aria-label", data.name);
     if (data.live) {
       this.name ??= this.exact.parentElement.querySelector(".name");
-      this.name.textContent = data.label;
-      this.scale.setAttribute("aria-label", data.label);
+      this.name.textContent = data.name;
       this.scale.disabled = data.disabled;
       if (data.epsilon === this.asked) {
         this.asked = undefined;

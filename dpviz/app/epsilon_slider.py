@@ -23,8 +23,8 @@ def epsilon_slider(epsilon: float, steps: Sequence[float], *, key: str, on_epsil
 
     `on_epsilon` is called when one was chosen; `event_in(key, "epsilon")` is its value. `neighbours`: whose epsilon it is.
     """
-    data = {"steps": list(steps), "at": list(steps).index(nearest(epsilon, steps)), "epsilon": epsilon}
-    data |= {"name": f"ε ({neighbours})"}
+    at = list(steps).index(nearest(epsilon, steps))
+    data = {"name": f"ε ({neighbours})", "steps": list(steps), "at": at, "epsilon": epsilon}
     component("dpviz_epsilon", Path(__file__))(key=key, data=data, on_epsilon_change=on_epsilon)
 
 
@@ -42,7 +42,7 @@ def live_slider(label: str, steps: Sequence[float], *, key: str, disabled: bool)
             st.session_state[key] = steps[steps.index(float(chosen))]
 
     value = st.session_state[key]
-    data = {"label": label, "live": True, "steps": list(steps), "said": list(map(number_text, steps)), "disabled": disabled}
+    data = {"name": label, "live": True, "steps": list(steps), "said": list(map(number_text, steps)), "disabled": disabled}
     data |= {"at": list(steps).index(value), "epsilon": value}
     component("dpviz_live_slider", Path(__file__), html=_LIVE)(key=view, data=data, on_epsilon_change=take)
 

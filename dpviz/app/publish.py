@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.app import background, frame
+from dpviz.app import background, frame, preparation
 from dpviz.app.controls import TreeSettings
 from dpviz.app.parts import as_code, error, escape_markdown, file_line, names_text, role_badge, why_disabled
 from dpviz.app.parts import data_line as line_of_table
@@ -56,15 +56,15 @@ def data_line(in_use: DataInUse) -> None:
 
 def register() -> Register | None:
     """The register, after the recovery of what a crash interrupted; None when it cannot be used, which is then said."""
-    found = Register()
+    book = Register()
     try:
-        found.recover_interrupted()
-        if not frame.checks_requests() and any(known.role is DataRole.PRIVATE for known in found.data_sets()):
+        book.recover_interrupted()
+        if not frame.checks_requests() and any(known.role is DataRole.PRIVATE for known in book.data_sets()):
             raise frame.unchecked("Private rows and their register")
     except DpvizError as problem:
         error(problem, kept="Nothing can be released without its register.")
         return None
-    return found
+    return book
 
 
 def text_of(record: ReleaseRecord) -> str:
@@ -103,33 +103,33 @@ def ask_data_set(book: Register, in_use: DataInUse) -> Balance | None:
 
 def _ask_which(book: Register, in_use: DataInUse) -> None:
     """An unseen table: it belongs to a data set there is, or to a new one. Nothing is guessed; what is alike is shown first."""
-    looks = book.looks_like(in_use.data.identity, in_use.data.table_sums, in_use.table.names)
-    alike = [*looks, *(found.name for found in book.alike(in_use.table.names) if found.name not in looks)]
+    lookalikes = book.looks_like(in_use.data.identity, in_use.data.table_sums, in_use.table.names)
+    alike = [*lookalikes, *(found.name for found in book.alike(in_use.table.names) if found.name not in lookalikes)]
     names = [*alike, *(found.name for found in book.data_sets() if found.name not in alike)]
     st.markdown("New rows. A budget belongs to people, not to a file.", help=prose("private", "new rows"))
     kind = st.radio("These rows belong to", [_OLD, _NEW], index=None, key="publish-kind") if names else _NEW
     if kind == _OLD:
         name = st.selectbox("Data set", names, index=None, placeholder="Choose the data set", key="publish-name")
-        others = [other for other in looks if other != name]
+        others = [other for other in lookalikes if other != name]
         answered = name is not None and _are_others(others, others)
         if st.button("Add them permanently", icon=":material/link:", disabled=not answered) and name is not None:
-            _written(lambda: _assign(book, name, in_use, others), kept="Nothing was declared.")
-    elif kind == _NEW and _are_others(alike, looks):
+            _write(lambda: _assign(book, name, in_use, others), kept="Nothing was declared.")
+    elif kind == _NEW and _are_others(alike, lookalikes):
         _ask_new(book, in_use, alike)
 
 
-def _are_others(alike: list[str], looks: Sequence[str]) -> bool:
+def _are_others(alike: list[str], lookalikes: Sequence[str]) -> bool:
     """Whether the answer was that nobody in these rows is in a data set with the same columns."""
     if not alike:
         return True
     known = names_text(alike)
-    said = f"These rows look like those of {known}." if looks else f"{known} has mostly the same columns."
+    said = f"These rows look like those of {known}." if lookalikes else f"{known} has mostly the same columns."
     words = f"**{said}** If somebody is in both, these rows belong to it, and its cap counts."
     st.warning(words, icon=":material/group:")
     return st.checkbox(f"Nobody in these rows is in {known}", key="publish-others")
 
 
-def _written(write: Callable[[], Any], *, kept: str) -> None:
+def _write(write: Callable[[], Any], *, kept: str) -> None:
     """Write to the register and draw the page again, or say why that failed and what was `kept`."""
     try:
         write()
@@ -169,16 +169,15 @@ def _ask_new(book: Register, in_use: DataInUse, alike: list[str]) -> None:
         declared = st.form_submit_button("Declare it: nobody in it is in another", icon=":material/add:")
 
     def declare() -> None:
-        lacking = {"nobody it protects": unit, "no cap": cap}
-        for lacks, value in lacking.items():
-            if not value:
-                raise DpvizError(f"There is {lacks}.", remedy="All of it has to be said, by somebody who knows it.")
+        if not (unit and cap):
+            what = "There is no cap." if unit else "There is nobody it protects."
+            raise DpvizError(what, remedy="All of it has to be said, by somebody who knows it.")
         about: dict[str, Any] = {"unit": unit, "role": in_use.role, "rows_per_unit": rows}
         found = book.declare(name, epsilon_cap=cap, delta_cap=float(delta), **about)
         _assign(book, found.name, in_use, alike)
 
     if declared:
-        _written(declare, kept="Nothing was declared.")
+        _write(declare, kept="Nothing was declared.")
 
 
 def _ask_cap(book: Register, known: DataSet) -> None:
@@ -208,7 +207,7 @@ def _ask_cap(book: Register, known: DataSet) -> None:
         why_disabled(why_not)
         if clicked and not why_not:
             asked = {"epsilon_cap": new, "delta_cap": delta, "reason": reason, "made_by": name}
-            _written(lambda: book.change_caps(known.name, **asked), kept="The cap is as it was.")  # type: ignore[arg-type]
+            _write(lambda: book.change_caps(known.name, **asked), kept="The cap is as it was.")  # type: ignore[arg-type]
         rows_table(cap_rows(book.cap_changes(known.name), known.protects), "Every cap this data set has had.")
 
 
@@ -236,11 +235,8 @@ def _release_task(asked: TreeSettings, in_use: DataInUse) -> background.Task:
     return background.in_one(SLOT, token, made, priority="tree")
 
 
-def await_release(asked: TreeSettings, in_use: DataInUse, tell: Callable[[DataInUse], None]) -> bool:
-    """Progress while a release is under way; then what became of it is kept, from the register if the work is gone.
-
-    `tell` notes that it was refused because few rows fit their schema.
-    """
+def await_release(asked: TreeSettings, in_use: DataInUse) -> bool:
+    """Progress while a release is under way; then what became of it is kept, from the register if the work is gone."""
     if not st.session_state.get(_TOKEN):
         return False
     task, (token, _) = _release_task(asked, in_use), st.session_state[_TOKEN]
@@ -253,7 +249,7 @@ def await_release(asked: TreeSettings, in_use: DataInUse, tell: Callable[[DataIn
     if isinstance(problem, UnansweredRows) and problem.code == "few":
         st.session_state[_REFUSED] = (in_use.data.identity, in_use.schema.key)
         st.session_state[AGREED] = True  # nothing was spent: what was agreed to stands, and why few rows fit is asked
-        tell(in_use)
+        preparation.note_refused_release(in_use)
     elif problem is not None:
         st.session_state[FAILED] = problem
     else:
@@ -269,13 +265,13 @@ def last_release(balance: Balance) -> ReleaseRecord | None:
     return record if is_ours else None
 
 
-def ask_about_rows(in_use: DataInUse, known: tuple[str, ...]) -> bool:
+def ask_about_rows(in_use: DataInUse) -> bool:
     """Whether the owner accepts that few rows are used, or far from as many as declared; asked only where that is known.
 
-    Of private rows it is known once a release was refused, or their owner checked them on the Data page, which found `known`.
+    Of private rows it is known once a release was refused, or their owner checked them on the Data page.
     """
     was_refused = st.session_state.get(_REFUSED) == (in_use.data.identity, in_use.schema.key)
-    found = doubts(in_use.data) if in_use.role.may_read or was_refused else known
+    found = doubts(in_use.data) if in_use.role.may_read or was_refused else preparation.schema_doubts(in_use)
     if not found:
         if not in_use.role.may_read:
             st.caption(prose("publish", "how the rows fit"))

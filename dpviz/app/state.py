@@ -135,8 +135,6 @@ def encoded_sample(name: str) -> EncodedDataset:
 def _read_sample(name: str) -> tuple[RawTable, Schema, EncodedDataset]:
     """Read once for all sessions."""
     table, schema = load_sample(name)
-    sample = sample_of(name)
-    assert sample is not None
     return table, schema, encode(table, schema)
 
 

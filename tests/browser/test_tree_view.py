@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dpviz.app import tree_view as module
-from dpviz.app.component import COLOURS, markup
+from dpviz.app.component import COLOURS, file_text
 from dpviz.charts.tree.svg import draw_tree
 from dpviz.models.tree import Branch, Leaf, Node, ThresholdRule, Tree
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
@@ -79,7 +79,7 @@ def page(chromium: Any) -> Iterator[Any]:
 
 
 def show(page: Any, sent: dict[str, Any]) -> None:
-    page.evaluate("([html, css, data]) => window.show(html, css, data)", [markup(Path(module.__file__)), CSS, sent])
+    page.evaluate("([html, css, data]) => window.show(html, css, data)", [file_text(Path(module.__file__), ".html"), CSS, sent])
 
 
 def focused(page: Any) -> str | None:
