@@ -62,7 +62,7 @@ def flags_of(learner: str) -> dict[str, bool]:
     return {name: getattr(default, name) for name, about in controls_of(spec.Params).items() if about.kind == "flag"}
 
 
-def choose(known: AuditFacts) -> None:
+def choose_line(known: AuditFacts) -> None:
     """Put the learner, flags and epsilon of a chosen line into the widgets."""
     points = st.session_state[PICTURE]["selection"]["points"]
     if not points:
@@ -80,8 +80,8 @@ def first_learner(known: AuditFacts) -> int:
     """Position of the learner shown at first, settled once in a session: a violated claim, if possible with a text of its own."""
     if FIRST not in st.session_state:
         broken = [line for line in audit.audit_lines(known, 1.0) if line.verdict == "violated" and not line.setting]
-        told = [line for line in broken if line.found is not None and section_of(line.found) not in (None, kind_of(line.found))]
-        st.session_state[FIRST] = audit.subject_of((told or broken)[0].key)[0] if broken else learner_names()[0]
+        own = [line for line in broken if line.found is not None and section_of(line.found) not in (None, kind_of(line.found))]
+        st.session_state[FIRST] = audit.subject_of((own or broken)[0].key)[0] if broken else learner_names()[0]
     return learner_names().index(st.session_state[FIRST])
 
 
@@ -90,7 +90,7 @@ def ask_search(learner: str, epsilon: float) -> Search:
     left, right = st.columns(2, gap="large")
     with left:
         flags, about = flags_of(learner), controls_of(get_learner(learner).Params)
-        given = {
+        settings = {
             name: st.toggle(about[name].label, default, help=about[name].help, **linked(f"audit-{learner}.{name}"))
             for name, default in flags.items()
         }
@@ -102,7 +102,7 @@ def ask_search(learner: str, epsilon: float) -> Search:
         place = None if chosen == everywhere else int(chosen) - 1
         all_of_them = f"All {len(PLACES)} of them, quickest first."
         st.caption(all_of_them if place is None else f"Number {chosen}: {PLACES[place].title}.")
-    search = Search(learner, {name: value for name, value in given.items() if value != flags[name]}, epsilon, place)
+    search = Search(learner, {name: value for name, value in settings.items() if value != flags[name]}, epsilon, place)
     st.button("Search again", icon=":material/search:", on_click=audit.start, args=(search,))
     task = audit.last_search()
     if task is not None:
@@ -110,24 +110,24 @@ def ask_search(learner: str, epsilon: float) -> Search:
     return search
 
 
-def fact(badge: charts.Badge, kind: str, words: str) -> None:
+def show_fact(badge: charts.Badge, kind: str, words: str) -> None:
     """One of the three facts, with its verdict."""
     st.markdown(f":{badge.tone}-badge[{badge.icon} {kind}: {badge.word}] {words}")
 
 
-def evidence(search: Search, known: AuditFacts) -> None:
+def show_evidence(search: Search, known: AuditFacts) -> None:
     """The three facts about the chosen learner, why its claim fails, its worst pair, and how all this was found."""
     facts, result = known.facts(search.subject, search.epsilon), known.worst(search.subject, search.epsilon)
     st.subheader(", ".join(filter(None, audit.title_of(search.subject))), anchor=False)
     lines = []
     if facts is not None:
-        badge = charts.BADGES[facts.claim.verdict]
-        BOXES[badge.tone](f"**Proved: {badge.word}.** {escape_markdown(facts.claim.because)}", icon=ICONS[facts.claim.verdict])
+        proved = charts.BADGES[facts.claim.verdict]
+        BOXES[proved.tone](f"**Proved: {proved.word}.** {escape_markdown(facts.claim.because)}", icon=ICONS[facts.claim.verdict])
         if facts.claim.evidence:
             lines.append(f"Proved: to be read in `{facts.claim.evidence}`.")
     if result is not None:
-        found = charts.SEARCH_BADGES[charts.against_claim(result.log_ratio, result)]
-        fact(found, "Searched", escape_markdown(charts.search_sentence(result)))
+        badge = charts.SEARCH_BADGES[charts.against_claim(result.log_ratio, result)]
+        show_fact(badge, "Searched", escape_markdown(charts.search_sentence(result)))
         if result.epsilon != search.epsilon:
             asked = number_text(search.epsilon)
             st.caption(f":material/history: Stale for ε = {asked}: what is shown is from another ε. Search again.")
@@ -137,18 +137,18 @@ def evidence(search: Search, known: AuditFacts) -> None:
         lines.append(f"{source}, at ε = {number_text(result.epsilon)}. Found in: {escape_markdown(result.searched)} ({size}).")
     else:
         reason = facts.not_searched if facts is not None else "These settings were not searched yet. Search again to do it now."
-        fact(charts.SEARCH_BADGES["not"], "Searched", escape_markdown(reason))
+        show_fact(charts.SEARCH_BADGES["not"], "Searched", escape_markdown(reason))
     if facts is not None and facts.attacked is not None:
-        shown, attacked = facts.attacked, charts.attack_badge(facts.attacked)
-        fact(attacked, "Attacked", escape_markdown(charts.attack_sentence(shown)))
+        attack = facts.attacked
+        show_fact(charts.attack_badge(attack), "Attacked", escape_markdown(charts.attack_sentence(attack)))
         minutes = number_text(round(facts.processor_seconds / 60, 1))
-        lines.append(f"Attacked: {escape_markdown(charts.attack_source(shown))} Seen: {escape_markdown(shown.event)}.")
+        lines.append(f"Attacked: {escape_markdown(charts.attack_source(attack))} Seen: {escape_markdown(attack.event)}.")
         lines.append(f"Search and attack took {minutes} processor minutes.")
     elif facts is not None:
-        fact(charts.ATTACK_BADGES["not"], "Attacked", escape_markdown(facts.not_attacked))
+        show_fact(charts.ATTACK_BADGES["not"], "Attacked", escape_markdown(facts.not_attacked))
     if result is not None:
-        why(result)
-        worst_pair(result)
+        explain_claim(result)
+        show_worst_pair(result)
     script = script_of(search.learner)
     if script is not None:
         with on_demand("The counterexample as a script", icon=":material/code:", key="audit-script") as opened:
@@ -162,7 +162,7 @@ def evidence(search: Search, known: AuditFacts) -> None:
             st.markdown("\n".join(f"- {line}" for line in lines))
 
 
-def why(result: AuditResult) -> None:
+def explain_claim(result: AuditResult) -> None:
     """Why the claim fails, in two sentences with the numbers of the pair on screen."""
     section = section_of(result)
     if section is None:
@@ -186,7 +186,7 @@ def why(result: AuditResult) -> None:
             st.caption(f"About: {escape_markdown(source_of(result))}.")
 
 
-def worst_pair(result: AuditResult) -> None:
+def show_worst_pair(result: AuditResult) -> None:
     """Both data sets, the tree that tells them apart, and how likely it is; nothing where no difference was certified."""
     if result.worst_pair is None:
         return
@@ -225,13 +225,13 @@ with left:
     with st.expander("Search again, or with other settings", icon=":material/search:"):
         search = ask_search(learner, epsilon)
 with right:  # first: its tree is drawn while the browser still loads what draws charts
-    evidence(search, known)
+    show_evidence(search, known)
 with lines:
     near = min(of_run or {epsilon}, key=lambda stored: abs(math.log(stored / epsilon)))
     st.caption(f"Stored at ε = {number_text(near)}.")
     every = audit.audit_lines(known, epsilon)
     chart = charts.audit_chart(every, epsilon=near, selected=search.subject)
-    show_chart(chart, PICTURE, on_select=partial(choose, known))
+    show_chart(chart, PICTURE, on_select=partial(choose_line, known))
 with left:
     run = []
     if stored:
@@ -243,9 +243,9 @@ with left:
     if known.now:
         run.append(f"{len(known.now)} of the settings searched now, in this session.")
     st.caption(" ".join(run))
-    found = known.places(search.subject, search.epsilon)
-    if found:
-        title = f"Everything that was searched ({len(found)})"
+    places = known.places(search.subject, search.epsilon)
+    if places:
+        title = f"Everything that was searched ({len(places)})"
         with on_demand(title, icon=":material/travel_explore:", key="audit-everything") as opened:
             if opened.open:
                 rows = [
@@ -255,7 +255,7 @@ with left:
                         "neighbouring pairs": f"{one.n_pairs:,}",
                         f"found ε ({PERSONS})": charts.at_least_text(one.log_ratio),
                     }
-                    for one in found
+                    for one in places
                 ]
                 st.dataframe(rows, hide_index=True, alt="Every universe and pair, with what was found.")
     if differs := differences(learner):

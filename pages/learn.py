@@ -29,8 +29,8 @@ NAMES = tuple(lesson.name for lesson in LESSONS)
 
 def on_sample(lesson: Lesson) -> tuple[dict[str, str], str]:
     """(settings, address) of the page of trees a lesson leads to, with the values that its controls show."""
-    shown = {name: st.session_state.get(f"{lesson.text}.{name}", 0) for name in ("epsilon", "seed")}
-    now = shown | {"epsilon": number_text(shown["epsilon"])}
+    values = {name: st.session_state.get(f"{lesson.text}.{name}", 0) for name in ("epsilon", "seed")}
+    now = values | {"epsilon": number_text(values["epsilon"])}
     settings = {name: value.format_map(now) for name, value in lesson.sample.settings.items()}
     learner = get_learner(lesson.sample.learner).title
     return settings, f"{lesson.sample.page}?{urlencode({'data': lesson.sample.sample, 'learner': learner, **settings})}"
@@ -44,7 +44,7 @@ def lesson_as_python(lesson: Lesson, settings: Mapping[str, str]) -> str:
     return as_python.lesson(lesson.sample.sample, request, int(settings.get("draw", 1)))
 
 
-def teach(lesson: Lesson) -> None:
+def show_lesson(lesson: Lesson) -> None:
     """Claim and question on one side, control and picture on the other; then the way on."""
     view = LessonView(lesson.text, opened=False)
     st.header(view.say("title"), anchor=False)
@@ -79,7 +79,7 @@ def go_button(word: str, name: str, icon: str) -> None:
     st.button(label, key=f"_lesson_{word}", icon=icon, disabled=not name, **to)
 
 
-def others() -> None:
+def show_others() -> None:
     """An epsilon as guesses, published ones beside it, and the questions of an auditor."""
     options = {"format_func": number_text, **linked("good-epsilon")}
     epsilon = float(st.select_slider(f"ε ({PERSONS})", EPSILONS, 1.0, **options))
@@ -106,6 +106,6 @@ parts.page("Learn", "All rows are made up, one of each person.")
 choice = {"key": LESSON, "label_visibility": "collapsed", "bind": "query-params"}
 chosen = one_of("Lesson", (*NAMES, OTHERS), **choice)
 if chosen == OTHERS:
-    others()
+    show_others()
 else:
-    teach(LESSONS[NAMES.index(chosen)])
+    show_lesson(LESSONS[NAMES.index(chosen)])

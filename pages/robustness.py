@@ -61,7 +61,7 @@ spending = [name for name in FIRST_LEARNERS if name in in_use.learners and get_l
 first = (spending or list(in_use.learners[:1])) + [name for name in in_use.learners if name == VOTERS]
 more_draws = "More draws prove more. They prove something up to about as many rows k as e^(kε) is well below the draws."
 more_splits = "Rows are split so many times into a part to train on and a part held out; each is certified, then averaged."
-wanted = None
+threshold = None
 with settings_row():
     learners = st.multiselect(
         "Algorithms", in_use.learners, default=first, format_func=variant_title, wrap=True, **linked("robust-learners")
@@ -70,7 +70,7 @@ with settings_row():
     epsilons = st.multiselect(f"ε ({unit_in_use().neighbours})", EPSILONS, default=[0.01, 0.1], width=220, **options)
     if st.selectbox("Stay above", (MAJORITY, OWN), width=210, **linked("robust-goal")) == OWN:
         options = {"format": "%g", "width": 110, **linked("robust-wanted")}
-        wanted = st.number_input("Accuracy, %", 0.0, 100.0, 80.0, 1.0, **options) / 100
+        threshold = st.number_input("Accuracy, %", 0.0, 100.0, 80.0, 1.0, **options) / 100
     with st.popover("More", icon=":material/tune:"):
         depth = st.select_slider("Depth", DEPTHS, value="auto", help=auto_in_words(), **linked("robust-depth"))
         options = {"format_func": "{:,}".format, "help": more_draws, **linked("robust-draws")}
@@ -118,15 +118,15 @@ def public_count(train: EncodedDataset) -> int:
     return train.schema.n_public
 
 
-def curve(cell: Cell, **how: Any) -> CertifiedCurve:
+def certify_curve(cell: Cell, **how: Any) -> CertifiedCurve:
     """What is proved of one learner."""
-    asked, splits = fit_of(cell), split_rows()
+    request, splits = fit_of(cell), split_rows()
     n_train = public_count(splits[0][0])
-    found = certify(asked, splits, draws=draws, seed=seed, workers=background.WORKERS, **how)
-    return CertifiedCurve(cell[1], replace(found, n_train=n_train // found.rows_per_person))
+    certificates = certify(request, splits, draws=draws, seed=seed, workers=background.WORKERS, **how)
+    return CertifiedCurve(cell[1], replace(certificates, n_train=n_train // certificates.rows_per_person))
 
 
-def attacked(attack: str, cell: Cell, **how: Any) -> pd.DataFrame:
+def measure_attack(attack: str, cell: Cell, **how: Any) -> pd.DataFrame:
     """What an attack really does to one learner."""
     train, test = split_rows()[0]
     n_train = public_count(train)
@@ -143,7 +143,7 @@ def key_of(kind: str, cell: Cell) -> Hashable:
 
 def attacks_task(attacks: list[str]) -> background.Task:
     """The attacks on every curve."""
-    makes = {key_of(attack, cell): partial(attacked, attack, cell) for attack in attacks for cell in cells}
+    makes = {key_of(attack, cell): partial(measure_attack, attack, cell) for attack in attacks for cell in cells}
     return background.in_parts(ATTACK, makes, keep=KEPT, shared=in_use.is_as_bundled)
 
 
@@ -168,7 +168,7 @@ def begin(task: background.Task) -> None:
 verdict = st.container()
 task = background.in_parts(
     CURVES,
-    {key_of("curve", cell): partial(curve, cell) for cell in cells},
+    {key_of("curve", cell): partial(certify_curve, cell) for cell in cells},
     fallback_key=(data.key, str(in_use.role)),
     keep=KEPT,
     shared=in_use.is_as_bundled,
@@ -182,34 +182,34 @@ if status.job is None and status.n_missing:
     st.button(label, icon=":material/play_arrow:", on_click=begin, args=(task,))
     if not status.shown:
         st.caption(":material/show_chart: No curves of these rows yet.")
-found: tuple[CertifiedCurve, ...] = status.shown
+curves: tuple[CertifiedCurve, ...] = status.shown
 measured = measured_attacks()
-if found:
-    up_to = charts.end_of_axis(found, max(up_to, MIN_AXIS_ROWS / max(1, found[0].table.n_train)), wanted)
+if curves:
+    up_to = charts.end_of_axis(curves, max(up_to, MIN_AXIS_ROWS / max(1, curves[0].table.n_train)), threshold)
     with verdict:
-        st.markdown(f"**{escape_markdown(charts.headline(found, wanted))}**")
+        st.markdown(f"**{escape_markdown(charts.headline(curves, threshold))}**")
         if not status.is_current:
             st.info("The curves below are stale: they are for the settings before.", icon=":material/history:")
     attacks = measured if status.is_current else None
-    chart = charts.guarantee_chart(found, up_to=up_to, threshold=wanted, attacks=attacks)
+    chart = charts.guarantee_chart(curves, up_to=up_to, threshold=threshold, attacks=attacks)
     show_chart(chart, "robust-curves")
     st.caption(prose("robustness", "counted"))
-    marks: list[str] = list(dict.fromkeys(item.kind for item in found))
-    marks += ["published"] if any(item.kind == "proved" and not isnan(item.table.published(0)) for item in found) else []
-    marks += ["ring"] if any(item.table.protected_rows(wanted) is not None for item in found) else []
+    marks: list[str] = list(dict.fromkeys(item.kind for item in curves))
+    marks += ["published"] if any(item.kind == "proved" and not isnan(item.table.published(0)) for item in curves) else []
+    marks += ["ring"] if any(item.table.protected_rows(threshold) is not None for item in curves) else []
     marks += ["area"] if attacks is None else ["measured", "area"]
     st.caption(" ".join(prose("robustness", mark) for mark in marks))
     icons = {"proved": ":material/verified_user:", "votes": ":material/how_to_vote:"}
     lines = []
-    for item in found:
-        stands = item.kind not in icons or item.table.protected_rows(wanted) is not None
+    for item in curves:
+        stands = item.kind not in icons or item.table.protected_rows(threshold) is not None
         icon = icons.get(item.kind, ":material/gpp_bad:") if stands else ":material/help:"
-        struck = charts.struck_text(item, wanted)
+        struck = charts.struck_text(item, threshold)
         crossed = f"~~{escape_markdown(struck)}~~ " if struck else ""
-        name, verdict = escape_markdown(charts.full_name(item)), escape_markdown(charts.verdict_text(item, wanted))
+        name, verdict = escape_markdown(charts.full_name(item)), escape_markdown(charts.verdict_text(item, threshold))
         lines.append(f"- {icon} **{name}**: {crossed}{verdict}")
     st.markdown("\n".join(lines))
-    if any(item.table.n_done < item.table.n_asked for item in found):
+    if any(item.table.n_done < item.table.n_asked for item in curves):
         st.caption("Some curves were stopped early: fewer draws, and less is proved.")
     if is_private:
         st.caption("Computed on private rows without noise, not to be published.")
@@ -236,7 +236,7 @@ if measured is not None:
     weaker = charts.attacked_sentence(measured, unit_in_use())
     if weaker:
         st.warning(escape_markdown(weaker), icon=":material/trending_down:")
-    table(charts.attack_table(found, measured), "Every measured attack beside what is proved.", key="robust-attacked")
+    table(charts.attack_table(curves, measured), "Every measured attack beside what is proved.", key="robust-attacked")
 
 frame.next_page_button("robustness")
 frame.as_python(partial(as_python.robustness, rows_read(), list(map(fit_of, cells)), draws, n_splits))

@@ -24,7 +24,7 @@ from dpviz.training.params import controls_of
 #: Everywhere a learner is searched, quickest first; universes, then candidate counterexamples.
 PLACES = (*UNIVERSES, *COUNTEREXAMPLES)
 SLOT = "audit"
-_ASKED = "_audit_asked"
+_LAST = "_audit_last"
 Results = tuple[AuditResult, ...]
 
 
@@ -57,10 +57,10 @@ class AuditFacts:
 
     @cached_property
     def _by_subject(self) -> dict[str, list[LearnerEvidence]]:
-        found: dict[str, list[LearnerEvidence]] = {}
+        by_subject: dict[str, list[LearnerEvidence]] = {}
         for facts in self.stored.facts if self.stored else ():
-            found.setdefault(subject_key(facts.learner, facts.params), []).append(facts)
-        return found
+            by_subject.setdefault(subject_key(facts.learner, facts.params), []).append(facts)
+        return by_subject
 
     def facts(self, subject: str, epsilon: float) -> LearnerEvidence | None:
         """The stored entry of a subject at the epsilon nearest to this one."""
@@ -120,18 +120,18 @@ def _bundled_run(read: Callable[[], StoredRun]) -> StoredRun:
     return read()
 
 
-def audit_lines(what: AuditFacts, epsilon: float) -> list[AuditLine]:
+def audit_lines(known: AuditFacts, epsilon: float) -> list[AuditLine]:
     """One line per subject: the three facts at the stored epsilon nearest to this one, and what this session searched."""
     lines = []
-    for key in what.subjects:
-        facts, now = what.facts(key, epsilon), what.worst(key, epsilon) if what.now.get(key) else None
+    for key in known.subjects:
+        facts, now = known.facts(key, epsilon), known.worst(key, epsilon) if known.now.get(key) else None
         note = f"searched now, ε = {number_text(now.epsilon)}" if now is not None else ""
-        known: dict[str, Any] = {"found": now}
+        entry: dict[str, Any] = {"found": now}
         if facts is not None:
             claim = {"verdict": facts.claim.verdict, "claimed": facts.claim.epsilon, "composed": facts.composed.epsilon}
             found = now if now is not None and now.epsilon == facts.epsilon else facts.searched
-            known = {**claim, "guesses": facts.guesses, "found": found, "attacked": facts.attacked}
-        lines.append(AuditLine(key, *title_of(key), **known, note=note))
+            entry = {**claim, "guesses": facts.guesses, "found": found, "attacked": facts.attacked}
+        lines.append(AuditLine(key, *title_of(key), **entry, note=note))
     return lines
 
 
@@ -147,11 +147,11 @@ def _search(search: Search, **how: Any) -> tuple[str, Results]:
 
 def start(search: Search) -> None:
     """Search in the background; a search under way is stopped."""
-    st.session_state[_ASKED] = search
+    st.session_state[_LAST] = search
     background.start(_search_task(search), again=True)
 
 
 def last_search() -> background.Task | None:
     """The search begun last in this session; None when there was none."""
-    asked = st.session_state.get(_ASKED)
-    return None if asked is None else _search_task(asked)
+    search = st.session_state.get(_LAST)
+    return None if search is None else _search_task(search)
