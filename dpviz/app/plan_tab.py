@@ -22,7 +22,7 @@ from dpviz.app.parts import error, escape_markdown, needs_classes
 from dpviz.app.prose import prose
 from dpviz.app.state import DataInUse, rows_read, unit_in_use
 from dpviz.app.training import canonical_key
-from dpviz.app.widgets import linked, one_of, show_chart, whole_number
+from dpviz.app.widgets import linked, one_of, show_chart
 from dpviz.charts import as_python
 from dpviz.charts import plan as charts
 from dpviz.charts.wording import percent
@@ -79,7 +79,7 @@ def plan_tab(in_use: DataInUse) -> str:
             error(problem)
         else:
             make = partial(planning.consequences_steps, place.world, request, seed=SEED, workers=background.WORKERS)
-            more = {"is_last": lambda found: len(found.found) == len(planning.EPSILONS), **_cache(in_use)}
+            more = {"is_last": lambda found: len(found.items) == len(planning.EPSILONS), **_cache(in_use)}
             key = canonical_key(in_use, request.at(epsilon=1.0), world=place.key)
             curves = background.in_one(CURVES, key, make, **more)
             _ask_backwards(place, request, in_use)
@@ -213,24 +213,18 @@ def _consequences(task: background.Task, cursor: float) -> None:
     status = background.state(task)
     if status.n_missing and status.job is None:
         st.button("Compute the three curves", icon=":material/play_arrow:", on_click=background.start, args=(task,))
-    titles, n_people = {"fair": "In or out, even odds", "one-of-n": "Which of n people"}, planning.FAIR
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        options = {"format_func": titles.__getitem__, "help": prose("plan", "attacks"), **linked("attack")}
-        if one_of("The attacker guesses", tuple(titles), **options) != "fair":
-            n_people = whole_number("n, people who may be the one", 3, 100_000_000, 1_000, key="candidates")
-    background.show(task, "Training trees along ε", render=lambda now: _three(now.values[0], cursor, n_people))
+    background.show(task, "Training trees along ε", render=lambda now: _three(now.values[0], cursor))
     if status.shown and status.job is None:
-        _three(status.result, cursor, n_people)
+        _three(status.result, cursor)
 
 
-def _three(consequences: planning.Consequences, cursor: float, n_people: int) -> None:
+def _three(consequences: planning.Consequences, cursor: float) -> None:
     item, unit = consequences.at(cursor), unit_in_use()
-    options: dict[str, Any] = {"candidates": n_people, "threshold": consequences.majority, "unit": unit}
     titles = (":material/target: Accuracy", ":material/visibility: Privacy", ":material/shield: Poisoning")
-    sentences = charts.consequence_sentences(item, consequences, **options)
+    sentences = charts.consequence_sentences(consequences, cursor, unit)
     for column, title, words in zip(st.columns(3, gap="medium"), titles, sentences, strict=True):
         with column, st.container(border=True, height="stretch"):
             st.markdown(f"**{title}** at {bare_text(PrivacyLoss(item.epsilon))}  \n{escape_markdown(words)}")
     st.caption(f"Move ε ({unit.neighbours}): the line goes through all drawn.")
-    show_chart(charts.consequences_chart(consequences, cursor=item.epsilon, **options), "plan-three")
-    st.caption(prose("plan", "three consequences", trees=str(consequences.n_draws), rows=f"{consequences.n_train:,}"))
+    show_chart(charts.consequences_chart(consequences, cursor=item.epsilon, unit=unit), "plan-three")
+    st.caption(prose("plan", "three consequences", trees=str(consequences.n_draws), rows=f"{item.certificate.n_train:,}"))

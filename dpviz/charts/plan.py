@@ -28,7 +28,7 @@ from dpviz.charts.chart import (
 from dpviz.charts.theme import BLUE, GREEN, NEUTRAL, ORANGE, PINK, TEAL
 from dpviz.charts.tree.text import fit_text, visible
 from dpviz.charts.wording import capital, count_text, percent
-from dpviz.evaluation.plan import FAIR, STAGES, TAIL, Along, Consequence, Consequences, Goal, GridPoint, SearchAnswer
+from dpviz.evaluation.plan import STAGES, TAIL, Along, Consequence, Consequences, Goal, GridPoint, SearchAnswer
 from dpviz.evaluation.simulate import RARELY, USUALLY, ExpectedScores
 from dpviz.learners import FitRequest
 from dpviz.results.verdict import ROW, Unit, at_most_text, bare_text, loss_text, right_guesses
@@ -197,38 +197,33 @@ def held_fixed_text(request: FitRequest, along: Along | None, unit: Unit) -> str
     return ", ".join([request.spec.title, *(words for name, words in fixed.items() if name != along)])
 
 
-def consequences_chart(
-    consequences: Consequences, *, cursor: float, candidates: int, threshold: float, unit: Unit = ROW
-) -> Chart:
+def consequences_chart(consequences: Consequences, *, cursor: float, unit: Unit = ROW) -> Chart:
     """Accuracy, guesses right and poisoned rows over one epsilon axis, with one cursor through all three."""
-    question = f"{escape(unit.words)} used or not" if candidates == FAIR else f"who of {candidates:,} people"
+    items, poisoned = consequences.items, f"{consequences.items[0].certificate.unit}s"
     titles = (
         "Test accuracy (held-out rows), %",
-        f"Right guesses of 100, {question}",
-        f"Poisoned {consequences.found[0].certificate.unit}s it withstands",
+        f"Right guesses of 100, {escape(unit.words)} used or not",
+        f"Poisoned {poisoned} it withstands",
     )
     figure = panels(3, 620, top=32, spacing=0.09, subplot_titles=titles, layout={"hovermode": "closest", "showlegend": False})
-    x = [item.epsilon for item in consequences.found]
-    low, middle, high = ([100 * item.accuracy(q) for item in consequences.found] for q in (TAIL, 0.5, 1 - TAIL))
+    x = [item.epsilon for item in items]
+    low, middle, high = ([100 * item.accuracy(q) for item in items] for q in (TAIL, 0.5, 1 - TAIL))
     figure.add_scatter(**band(x, low, high, BLUE), row=1, col=1)
-    guesses = [100 * item.right_guesses(candidates) for item in consequences.found]
-    withstands = [item.protected_rows(threshold) for item in consequences.found]
+    guesses = [100 * item.right_guesses for item in items]
+    withstands = [item.certificate.protected_rows() for item in items]
     for row, y, colour, words in (
         (1, middle, BLUE, "median %{y:.1f}%"),
         (2, guesses, PINK, "%{y:.3g} of 100"),
-        (3, withstands, GREEN, f"%{{y}} {consequences.found[0].certificate.unit}s"),
+        (3, withstands, GREEN, f"%{{y}} {poisoned}"),
     ):
         style = {"mode": "lines+markers", "line": line(colour), "marker": {"size": 6, "color": colour}}
         figure.add_scatter(x=x, y=y, **style | {"hovertemplate": f"ε = %{{x:.3g}}: {words}<extra></extra>"}, row=row, col=1)
-    for row, level in ((1, 100 * consequences.majority), (2, 100 / candidates)):
+    for row, level in ((1, 100 * consequences.majority), (2, 50)):
         level_line(figure, y=level, row=row, col=1)
     level_line(figure, x=cursor, look=line(ORANGE))
     figure.update_xaxes(**_grid_axis("epsilon", x)).update_xaxes(title=escape(_axis_title("epsilon", unit)), row=3, col=1)
     figure.update_yaxes(zeroline=False).update_yaxes(rangemode="tozero", row=3, col=1)
     figure.update_annotations(x=0, xanchor="left", font={"size": 14}, selector={"yanchor": "bottom"})
-    sentences = consequence_sentences(
-        consequences.at(cursor), consequences, candidates=candidates, threshold=threshold, unit=unit
-    )
 
     def rows() -> Rows:
         return [
@@ -237,63 +232,53 @@ def consequences_chart(
                 "accuracy, 5%": f"{item.accuracy(TAIL):.1%}",
                 "median": f"{item.accuracy(0.5):.1%}",
                 "95%": f"{item.accuracy(1 - TAIL):.1%}",
-                **{f"right guesses of 100{question_text}": text for question_text, text in _guess_cells(item, candidates, unit)},
-                f"poisoned {item.certificate.unit}s withstood": "none shown"
-                if (rows := item.protected_rows(threshold)) is None
-                else f"{rows:,}",
+                **{f"right guesses of 100{by}": text for by, text in _guess_cells(item, unit)},
+                f"poisoned {poisoned} withstood": "none shown" if withstood is None else f"{withstood:,}",
             }
-            for item in consequences.found
+            for item, withstood in zip(items, withstands, strict=True)
         ]
 
-    return Chart(figure, " ".join(sentences), rows)
+    return Chart(figure, " ".join(consequence_sentences(consequences, cursor, unit)), rows)
 
 
-def consequence_sentences(
-    item: Consequence, consequences: Consequences, *, candidates: int, threshold: float, unit: Unit = ROW
-) -> tuple[str, str, str]:
-    """Accuracy, risk and protection at one epsilon, a sentence each."""
+def consequence_sentences(consequences: Consequences, epsilon: float, unit: Unit = ROW) -> tuple[str, str, str]:
+    """Accuracy, risk and protection at the nearest epsilon, a sentence each."""
+    item = consequences.at(epsilon)
     low, middle, high = (percent(round(item.accuracy(q), 3)) for q in (TAIL, 0.5, 1 - TAIL))
     right = f"The middle tree is right on {middle} of the held-out rows, nine of ten on {low} to {high}."
     guess = f" Always guessing the most frequent class: {percent(round(consequences.majority, 3))}."
-    return right + guess, _risk_sentence(item, candidates, unit), _poison_sentence(item, consequences, threshold)
+    return right + guess, _risk_sentence(item, unit), _poison_sentence(item)
 
 
-def _risk_sentence(item: Consequence, candidates: int, unit: Unit) -> str:
-    """The attack model's bound by what the algorithm does, as guesses out of 100."""
+def _risk_sentence(item: Consequence, unit: Unit) -> str:
     if not item.is_proved:
         return f"No ε is proved for this algorithm, so nothing limits what may be learned about {unit.words}."
-    right = _bound_text(100 * item.right_guesses(candidates))
-    question = f"whether {unit.words} was used" if candidates == FAIR else f"which of {candidates:,} people was left out"
+    right = rounded_up(100 * item.right_guesses, 1)
     return (
-        f"Of 100 guesses {question}, what this algorithm does allows at most {right} to be right; without "
-        f"the tree, {number_text(100 / candidates)}."
+        f"Of 100 guesses whether {unit.words} was used, what this algorithm does allows at most {right} to be right; without "
+        "the tree, 50."
     )
 
 
-def _poison_sentence(item: Consequence, consequences: Consequences, threshold: float) -> str:
-    if item.certificate.reason:
-        return f"No protection is proved. {item.certificate.reason}"
-    rows, unit = item.protected_rows(threshold), item.certificate.unit
+def _poison_sentence(item: Consequence) -> str:
+    table = item.certificate
+    if table.reason:
+        return f"No protection is proved. {table.reason}"
+    rows, level = table.protected_rows(), percent(round(table.majority, 3))
     if rows is None:
-        level = percent(round(threshold, 3))
         return f"No protection is shown: even without poison its mean accuracy is not shown to exceed {level}."
-    share = rows / max(1, consequences.n_train)
+    share = rows / max(1, table.n_train)
     return (
-        f"{count_text(rows, f'poisoned {unit}')} ({share:.2%} of {consequences.n_train:,}) cannot bring its mean accuracy down "
-        f"to {percent(round(threshold, 3))}. Added or removed {unit}s count one, changed {unit}s two."
+        f"{count_text(rows, f'poisoned {table.unit}')} ({share:.2%} of {table.n_train:,}) cannot bring its mean accuracy down "
+        f"to {level}. Added or removed {table.unit}s count one, changed {table.unit}s two."
     )
 
 
-def _guess_cells(item: Consequence, candidates: int, unit: Unit) -> Iterator[tuple[str, str]]:
+def _guess_cells(item: Consequence, unit: Unit) -> Iterator[tuple[str, str]]:
     """(by what, how many): what the algorithm does, then what any algorithm with this epsilon allows."""
-    yield f", {unit.words}" if unit.rows > 1 else "", _bound_text(100 * item.right_guesses(candidates))
-    if candidates == FAIR and item.is_proved:
-        yield ", any algorithm", _bound_text(right_guesses(item.risk.plain, unit))
-
-
-def _bound_text(hundredths: float) -> str:
-    """To a tenth; of small numbers three digits."""
-    return rounded_up(hundredths, max(1, 2 - math.floor(math.log10(hundredths))))
+    yield f", {unit.words}" if unit.rows > 1 else "", rounded_up(100 * item.right_guesses, 1)
+    if item.is_proved:
+        yield ", any algorithm", rounded_up(right_guesses(item.risk.plain, unit), 1)
 
 
 #: A bar that has room for its number.

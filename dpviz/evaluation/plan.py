@@ -30,7 +30,7 @@ from dpviz.randomness import seed_from
 from dpviz.results.result import FitResult
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import require_classes
-from dpviz.table.validation import validate_count, validate_fraction
+from dpviz.table.validation import validate_fraction
 from dpviz.training.exact_trace import exact_trace
 
 #: Draws made at a point by the end of the first, second, ... stage; the first is made everywhere.
@@ -320,15 +320,8 @@ def label_accuracy(result: FitResult, data: EncodedDataset) -> float:
 # Accuracy and protection refer to one training set and one test set of the world, held fixed while the noise varies, as the
 # poisoning certificate does (`poisoning.py`).
 #
-# Attack models (Lee & Clifton 2011, "How much is enough?"). *Fair prior*: guess whether a row was used, at even odds. *One of n*:
-# the attacker knows all rows, and that one of n people was left out, but not which. Whom they name for each output splits the
-# outputs into n parts, and what is likely without a person is bounded by what is likely with all: so at most the power of a test
-# at the level 1/n is right, for pure privacy min(e^eps / n, 1 - e^-eps (1 - 1/n)). Two people left out in turn are *two* rows
-# apart, which is why 1 / (1 + (n - 1) e^-eps) would be too little here.
-
 #: Share of the outcomes outside a band, at each end.
 TAIL = 0.05
-FAIR = 2
 
 
 @dataclass(frozen=True)
@@ -344,41 +337,32 @@ class Consequence:
         """False where nothing bounds what may be learned."""
         return not self.certificate.reason and math.isfinite(getattr(self.certificate.bounds[0], "epsilon", math.inf))
 
-    def right_guesses(self, candidates: int = FAIR) -> float:
-        """The largest share of right guesses about a person, of one or of `candidates` equally likely ones."""
-        candidates = validate_count("an attack", "candidates", candidates, 2)
-        if not self.is_proved:
-            return 1.0
-        return self.risk.guesses() if candidates == FAIR else self.risk.attribute_guesses(1 / candidates)
+    @property
+    def right_guesses(self) -> float:
+        """The largest share of right guesses whether a person was used, at even odds."""
+        return self.risk.guesses() if self.is_proved else 1.0
 
     def accuracy(self, share: float) -> float:
         """The quantile at `share` of the accuracies on the test rows; of a vote without noise its one accuracy."""
         bound = self.certificate.bounds[0]
         return float(np.quantile(getattr(bound, "draws", bound.accuracy), share))
 
-    def protected_rows(self, above: float) -> int | None:
-        """The most poisoned rows with which the mean accuracy provably stays above; None when even 0 is too many."""
-        return self.certificate.protected_rows(above)
-
 
 @dataclass(frozen=True)
 class Consequences:
     """The consequences of a grid of epsilons for one setup on one training set."""
 
-    found: tuple[Consequence, ...]  #: By epsilon; fewer than asked for while more are computed, and after a stop
-    n_train: int  #: Training rows, or as many persons as have them at least
-    majority: float  #: Accuracy of always predicting the most frequent class
-    beta: float  #: All certificates together fail with at most this probability
+    items: tuple[Consequence, ...]  #: By epsilon; fewer than there will be while more are computed, and after a stop
     n_draws: int  #: Per epsilon
 
     @property
-    def reason(self) -> str:
-        """Why nothing is proved about poison; empty when something is."""
-        return next((item.certificate.reason for item in self.found if item.certificate.reason), "")
+    def majority(self) -> float:
+        """Accuracy of always predicting the most frequent class."""
+        return self.items[0].certificate.majority
 
     def at(self, epsilon: float) -> Consequence:
         """The consequences of the nearest epsilon on a log scale."""
-        return min(self.found, key=lambda item: abs(math.log(item.epsilon / epsilon)))
+        return min(self.items, key=lambda item: abs(math.log(item.epsilon / epsilon)))
 
 
 def consequences_steps(
@@ -402,13 +386,12 @@ def consequences_steps(
     """
     train, test = world.draw(seed=seed_from(seed, 0))
     options: dict[str, Any] = {"draws": draws, "beta": beta / len(epsilons), "workers": workers, "stop": stop}
-    found: dict[int, Consequence] = {}
+    items: dict[int, Consequence] = {}
     for at in steps(_order(epsilons, request.settings.epsilon), progress, stop, at_least=1):
         table = certify(request.at(epsilon=epsilons[at]), [(train, test)], seed=seed_from(seed, 1 + at), **options)
         risk = request.at(epsilon=epsilons[at]).risk(train.schema).for_rows(train.schema.rows_per_person)
-        found[at] = Consequence(epsilons[at], table, risk)
-        by_epsilon = tuple(item for _, item in sorted(found.items()))
-        yield Consequences(by_epsilon, table.n_train, table.majority, beta, draws)
+        items[at] = Consequence(epsilons[at], table, risk)
+        yield Consequences(tuple(item for _, item in sorted(items.items())), draws)
 
 
 def _order(epsilons: Sequence[float], asked: float) -> list[int]:

@@ -42,7 +42,7 @@ def consequences(learner: str = "pf-tree", reason: str = "", draws: np.ndarray =
         risk = FitRequest.of(learner, epsilon=epsilon, max_depth=2, depth=2).risk(schema).for_rows(rows)
         return Consequence(epsilon, certified(learner, epsilon, reason=reason, draws=draws).table, risk)
 
-    return Consequences(tuple(map(at, EPSILONS)), 1000, 0.7, 0.05, len(DRAWS))
+    return Consequences(tuple(map(at, EPSILONS)), len(DRAWS))
 
 
 FOUND = answer(point(0.01, 3, 30), point(0.1, 450, 500), point(1.0, 200, 200))
@@ -53,7 +53,7 @@ STRENGTHS = (ExpectedScores("little", 0.3, 0.76, 0.76, 0.02, 0.0, 40), ExpectedS
 
 
 def panels(found: Consequences, cursor: float = 1.0, unit: Unit = ROW) -> Chart:
-    return drawn.consequences_chart(found, cursor=cursor, candidates=2, threshold=found.majority, unit=unit)
+    return drawn.consequences_chart(found, cursor=cursor, unit=unit)
 
 
 REVIEWED = {
@@ -107,23 +107,19 @@ def test_limits_and_the_answer_are_those_that_were_found():
     assert answer_headline(ROWS, "n_rows", OF_PERSON) == answer_headline(ROWS, "n_rows")
 
 
-def sentences(found: Consequences, unit: Unit = ROW, candidates: int = 2) -> tuple[str, str, str]:
-    return drawn.consequence_sentences(found.at(1.0), found, candidates=candidates, threshold=found.majority, unit=unit)
-
-
 @pytest.mark.slow
 def test_the_words_of_three_panels_carry_the_numbers_of_one_epsilon_of_a_row_and_of_a_person():
     found = consequences()
     item = found.at(1.0)
-    accuracy, risk, poison = sentences(found)
+    accuracy, risk, poison = drawn.consequence_sentences(found, 1.0)
     assert float(re.search(r"right on ([\d.]+)%", accuracy)[1]) == pytest.approx(100 * item.accuracy(0.5), abs=0.06)
-    assert f"at most {number_text(100 * item.right_guesses())} to be right; without the tree, 50" in risk
-    assert f"{item.protected_rows(found.majority):,} poisoned" in poison
-    assert sentences(consequences(draws=DRAWS - 0.2))[2].startswith("No protection is shown")  # no better than one class
-    assert f"at most {number_text(100 * item.right_guesses(48_842))} to be right" in sentences(found, candidates=48_842)[1]
+    assert f"at most {number_text(100 * item.right_guesses)} to be right; without the tree, 50" in risk
+    assert f"{item.certificate.protected_rows():,} poisoned" in poison
+    hopeless = consequences(draws=DRAWS - 0.2)  # no better than one class
+    assert drawn.consequence_sentences(hopeless, 1.0)[2].startswith("No protection is shown")
     of_three = consequences(rows=3)
-    of_person = rounded_up(100 * of_three.at(1.0).right_guesses(), 1)
-    person = sentences(of_three, PATIENT)[1]
+    of_person = rounded_up(100 * of_three.at(1.0).right_guesses, 1)
+    person = drawn.consequence_sentences(of_three, 1.0, PATIENT)[1]
     assert f"whether one patient was used, what this algorithm does allows at most {of_person} to be right;" in person
     (*_, cells) = panels(of_three, unit=PATIENT).rows()
     assert [text for name, text in cells.items() if name.startswith("right guesses")] == [of_person, "73.2"]
@@ -141,7 +137,7 @@ def test_three_panels_share_their_axis_and_cursor_of_a_row_or_of_a_person_and_wi
     assert axes.xaxis.range == axes.xaxis2.range == axes.xaxis3.range
     assert len(of_row.rows()) == len(EPSILONS)
     found = consequences("cart", "Nothing is claimed.")
-    _, risk, poison = sentences(found)
+    _, risk, poison = drawn.consequence_sentences(found, 1.0)
     assert "nothing limits" in risk
     assert "No protection is proved" in poison
     assert all(value == 100 for value in panels(found).figure.data[2].y)

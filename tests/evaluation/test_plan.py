@@ -228,37 +228,29 @@ def found_by(epsilon):
 
 
 @slow
-def test_each_epsilon_allows_the_guesses_of_two_attack_models_and_protects_the_fewer_rows_the_larger_it_is():
-    """Who of two was left out, at random with both there: 1 - e^-1 / 2 of the answers at epsilon 1 are right."""
-    assert [round(100 * found_by(e).right_guesses()) for e in (0.1, 0.5, 1, 2)] == [52, 62, 73, 88]
-    assert found_by(5).right_guesses(48_842) == pytest.approx(math.exp(5) / 48_842, rel=1e-3)
-    assert found_by(1e-9).right_guesses(1_000) == pytest.approx(1 / 1_000)
-    assert found_by(1.0).risk.attribute_guesses(1 / 2) == pytest.approx(1 - math.exp(-1) / 2, abs=1e-6)
-    assert found_by(1.0).right_guesses(3) == pytest.approx(min(math.e / 3, 1 - math.exp(-1) * 2 / 3), abs=1e-6)
+def test_each_epsilon_allows_its_guesses_and_protects_the_fewer_rows_the_larger_it_is():
+    assert [round(100 * found_by(e).right_guesses) for e in (0.1, 0.5, 1, 2)] == [52, 62, 73, 88]
     item = found_once().at(1.0)
-    assert item.right_guesses() < found_by(1.0).right_guesses() - 0.01
-    of_three = replace(item, risk=item.risk.for_rows(3))
-    assert item.right_guesses() < of_three.right_guesses() < found_by(3.0).right_guesses()
-    assert item.right_guesses(1_000) < of_three.right_guesses(1_000)
+    assert item.right_guesses < found_by(1.0).right_guesses - 0.01
+    assert item.right_guesses < replace(item, risk=item.risk.for_rows(3)).right_guesses < found_by(3.0).right_guesses
     refusing = tuple(replace(bound, reason="No proof.") for bound in item.certificate.bounds)
-    assert replace(item, certificate=replace(item.certificate, bounds=refusing)).right_guesses() == 1
-    with pytest.raises(ParameterError, match="'candidates'"):
-        item.right_guesses(1)
+    assert replace(item, certificate=replace(item.certificate, bounds=refusing)).right_guesses == 1
     found = found_once()
-    assert [(item.epsilon, item.certificate.n_done) for item in found.found] == [(0.02, 100), (0.1, 100), (1.0, 100)]
-    assert found.found[0].accuracy(0.05) <= found.found[0].accuracy(0.5)
-    assert sum(item.certificate.beta for item in found.found) == pytest.approx(found.beta)
+    assert [(item.epsilon, item.certificate.n_done) for item in found.items] == [(0.02, 100), (0.1, 100), (1.0, 100)]
+    assert found.items[0].accuracy(0.05) <= found.items[0].accuracy(0.5)
+    assert sum(item.certificate.beta for item in found.items) == pytest.approx(0.05)
     assert found.at(0.12).epsilon == 0.1
-    middle, high = (item.protected_rows(found.majority) for item in found.found[1:])
+    middle, high = (item.certificate.protected_rows() for item in found.items[1:])
     assert middle > high
 
 
 @pytest.mark.slow
 def test_what_is_not_private_proves_nothing_and_a_stop_keeps_what_is_done():
     found = last(consequences_steps(WORLD, FitRequest("cart", SETUP.settings), seed=1, epsilons=(0.1,), draws=5))
-    assert found.reason
-    assert not found.found[0].is_proved
-    assert found.found[0].right_guesses() == 1
-    assert found.found[0].protected_rows(0.5) is None
+    [item] = found.items
+    assert item.certificate.reason
+    assert not item.is_proved
+    assert item.right_guesses == 1
+    assert item.certificate.protected_rows() is None
     found = last(consequences_steps(WORLD, SETUP, seed=1, epsilons=(0.1, 1.0), draws=20, stop=lambda: True))
-    assert len(found.found) == 1
+    assert len(found.items) == 1

@@ -17,7 +17,7 @@ from tests.support.pages import PAGES, open_page, texts
 
 OPENED = [(path.stem, {}) for path in sorted(PAGES.glob("*.py")) if path.stem != "learn"]
 OPENED += [("tree", {"learner": get_learner(name).title}) for name in ("privatree", "pf-forest", "logistic")]
-OPENED += [("compare", {"tab": PLAN_TAB, "wanted": "depth", "attack": "one-of-n"})]
+OPENED += [("compare", {"tab": PLAN_TAB, "wanted": "depth"})]
 OPENED += [("compare", {"view": view}) for view in ("over depth", "over number of rows")]
 OPENED += [("learn", {"lesson": lesson.name}) for lesson in LESSONS]
 #: Read by the app itself rather than by a widget.

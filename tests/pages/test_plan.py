@@ -175,12 +175,11 @@ def test_a_question_is_answered_with_its_picture_until_another_wish_makes_it_sta
 
 
 @pytest.mark.parametrize(
-    ("url", "start", "words"),
+    ("url", "words"),
     [
-        ({"wish-accuracy": "99"}, FIND, "Not reachable"),
-        ({"world": "The schema alone", "wish-accuracy": "95", "strength": "0.6"}, FIND, "80% is the most anybody reaches"),
-        ({"attack": "Which of n people", "candidates": "1000"}, CURVES, "which of 1,000 people"),
+        ({"wish-accuracy": "99"}, "Not reachable"),
+        ({"world": "The schema alone", "wish-accuracy": "95", "strength": "0.6"}, "80% is the most anybody reaches"),
     ],
 )
-def test_what_cannot_be_reached_the_ceiling_and_the_attack_are_said(url, start, words):
-    assert words in page_text(pressed(tab(**url), start))
+def test_what_cannot_be_reached_and_the_ceiling_are_said(url, words):
+    assert words in page_text(pressed(tab(**url), FIND))
