@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from dpviz.errors import SchemaError
 from dpviz.io.codebook import Codebook
-from dpviz.table.column_draft import HOW_TO_USE, ColumnDraft, Use, feature_of, of_column, target_of
+from dpviz.table.column_draft import HOW_TO_USE, ColumnDraft, Use, draft_of, feature_of, target_of
 from dpviz.table.schema import Schema
 
 
@@ -52,7 +52,7 @@ class SchemaDraft:
 
         Raises SchemaError when it names a column that is not in `names`.
         """
-        known = {column.name: of_column(column) for column in (*schema.features, schema.target)}
+        known = {column.name: draft_of(column) for column in (*schema.features, schema.target)}
         for name in filter(None, (*known, person)):
             if name not in names:
                 what = f"It names the column {name!r}, which the table does not have."

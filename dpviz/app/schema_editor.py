@@ -28,7 +28,7 @@ from dpviz.io.codebook import (
     list_text,
     read_codebook,
 )
-from dpviz.table.column_draft import HOW_TO_USE, MIDDLE, ColumnDraft, Use, number_in, of_column
+from dpviz.table.column_draft import HOW_TO_USE, MIDDLE, ColumnDraft, Use, draft_of, read_number
 from dpviz.table.dates import ORDERS, PARTS
 from dpviz.table.proposal import feature_for, left_out, propose_schema
 from dpviz.table.role import DataRole
@@ -206,7 +206,7 @@ def _refill(work: Preparation, before: ColumnDraft, column: ColumnDraft) -> Colu
     if not is_read or work.table is None:
         return column
     cells = work.table.without_total.column(column.name).with_missing(column.missing_codes)
-    return column.fill(of_column(feature_for(cells))) if cells.distinct_texts else column
+    return column.fill(draft_of(feature_for(cells))) if cells.distinct_texts else column
 
 
 def _apply_cells(column: ColumnDraft, cells: Mapping[str, Any], problems: list[str]) -> ColumnDraft:
@@ -238,7 +238,7 @@ def _read(field: str, value: Any) -> Any:
             if not isinstance(text, str):
                 return text
             is_middle = text.lower() == MIDDLE and field == "missing_number"
-            return MIDDLE if is_middle else None if text in ("", _DROP) else number_in(text)
+            return MIDDLE if is_middle else None if text in ("", _DROP) else read_number(text)
         case "categories" | "missing_codes":
             return codes_in(value or "")
         case "groups":

@@ -24,9 +24,9 @@ from dpviz.io.text import ENCODINGS, UTF16
 from dpviz.progress import Progress, Stop, watch
 from dpviz.rows.address import is_address, parse_address
 from dpviz.rows.opening import read_columns
-from dpviz.table.raw import RawTable, without_cells
+from dpviz.table.raw import RawTable, note_left_out
 from dpviz.table.role import DataRole
-from dpviz.table.sums import of_table
+from dpviz.table.sums import sum_table
 
 #: Problems of a file that its owner can answer, so that it stays at hand.
 _NO_SHEET, _REPEATED = frozenset({"several-sheets", "no-sheet"}), "duplicate-name"
@@ -109,7 +109,7 @@ def _read(work: Preparation, file: _Given, reading: dict[str, Any]) -> None:
     work.problem = next(iter(status.problems), None if status.values else stopped)
     for table in status.values:
         try:
-            require_not_private(work.role, table.fingerprint, of_table(table))
+            require_not_private(work.role, table.fingerprint, sum_table(table))
             work.choose(file.name, table, SchemaDraft.blank(table.names))
         except DpvizError as problem:
             work.problem = problem
@@ -189,7 +189,7 @@ class _InEngine:
                 raise TableError("too-many-bytes", what, remedy="Train where its rows are: dpviz train ADDRESS --schema FILE.")
         names = batches[0].schema.names
         table = table_of_arrow(pa.Table.from_batches(batches[1:] or batches), ReadOptions(self.name))
-        return replace(table, notes=without_cells([name for name in names if name not in table.names]))
+        return replace(table, notes=note_left_out([name for name in names if name not in table.names]))
 
 
 OnServer = FolderFile | _InEngine

@@ -15,9 +15,9 @@ from dpviz.io.csv_text import csv_text, remove_guard
 from dpviz.io.limits import MAX_SCHEMA_BYTES
 from dpviz.io.options import ReadOptions
 from dpviz.io.text import GZIP, UTF16_MARKS, Source, encoding_of, gunzip, name_of, read_bytes
-from dpviz.table.column_draft import MIDDLE, ColumnDraft, Use, feature_of, number_in, of_column, target_of
+from dpviz.table.column_draft import MIDDLE, ColumnDraft, Use, draft_of, feature_of, read_number, target_of
 from dpviz.table.dates import ORDERS, PARTS
-from dpviz.table.notes import Doubt, warn_of
+from dpviz.table.notes import Doubt, warn_of_doubts
 from dpviz.table.schema import Schema
 
 #: The columns of a codebook, in the order of a template; only `name` must be there.
@@ -65,7 +65,7 @@ def import_codebook(source: Source, *, target: str | None = None, n_public: int 
         the target is not in it.
     """
     book = read_codebook(source, target=target)
-    warn_of(book.notes)
+    warn_of_doubts(book.notes)
     if book.target is None:
         remedy = "Write target in its column 'role', or give target=."
         raise SchemaError("The codebook does not say which column is the target.", remedy=remedy)
@@ -98,7 +98,7 @@ def read_codebook(source: Source, *, target: str | None = None) -> Codebook:
     encoding = None if raw.startswith(UTF16_MARKS) else encoding_of(raw, None)[0]
     options = ReadOptions(name_of(source, None), max_rows=20_000, max_columns=200, encoding=encoding, by_record=True)
     table = read_lines(raw, options)  # a line per column of the table
-    warn_of(table.notes)
+    warn_of_doubts(table.notes)
     names = [name.lower() for name in table.names]
     if strange := [place for place, name in enumerate(names) if name not in COLUMNS]:
         what = f"Column {strange[0] + 1} is not known."
@@ -193,7 +193,7 @@ def codebook_template(names: Iterable[str], schema: Schema | None = None) -> str
         raise ParameterError("codebook_template", "names", names, "a list of texts")
     if schema is None:
         return codebook_text(map(ColumnDraft, names), None, None)
-    known = {column.name: of_column(column) for column in (*schema.features, schema.target)}
+    known = {column.name: draft_of(column) for column in (*schema.features, schema.target)}
     columns = [known.get(name, ColumnDraft(name, Use.LEFT_OUT)) for name in names]
     return codebook_text(columns, schema.target.name, schema.person)
 
@@ -306,7 +306,7 @@ def _entry(value: str, *, is_alone: bool) -> str:
 
 #: How a field is read from a cell, and written to one; others are texts.
 _READERS: dict[str, Callable[[str], Any]] = {"categories": codes_in, "groups": groups_in, "missing_codes": codes_in}
-_READERS |= {"low": number_in, "high": number_in}
-_READERS["missing_number"] = lambda text: MIDDLE if text.lower() == MIDDLE else number_in(text)
+_READERS |= {"low": read_number, "high": read_number}
+_READERS["missing_number"] = lambda text: MIDDLE if text.lower() == MIDDLE else read_number(text)
 _WRITERS: dict[str, Callable[[Any], Any]] = {"categories": list_text, "groups": groups_text, "missing_codes": list_text}
 _WRITERS |= dict.fromkeys(("low", "high", "missing_number"), _unmistakable)

@@ -36,7 +36,7 @@ from dpviz.results.result import FitResult
 from dpviz.results.verdict import Unit, Verdict, verdict
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
-from dpviz.table.raw import load_for
+from dpviz.table.raw import load_readers
 from dpviz.table.schema import Schema, require_no_persons, require_schema
 from dpviz.table.validation import validate_count, validate_flag
 from dpviz.training.contract import FitOutput, LearnerSpec, fit_with_test, plan_with_test, schema_disclosures
@@ -355,7 +355,7 @@ def rows_of(rows: Any, schema: Schema | None = None) -> Rows:
         if schema is None:
             allowed = "given with rows that are not encoded yet: a Schema, such as from load_schema or propose_schema"
             raise ParameterError("dpviz", "schema", None, allowed)
-        load_for(rows)
+        load_readers(rows)
         return read_rows(rows, schema)
     if schema is not None:
         require_schema(schema)

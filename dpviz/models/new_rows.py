@@ -11,7 +11,7 @@ from dpviz.errors import FewRowsWarning
 from dpviz.models.base import Model
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import NewRows, encode_new
-from dpviz.table.notes import warn_of
+from dpviz.table.notes import warn_of_doubts
 from dpviz.table.raw import table_of
 from dpviz.table.schema import NumericTarget
 
@@ -102,7 +102,7 @@ def _encode(model: Model, rows: Any) -> NewRows:
         return NewRows(rows, np.ones(rows.n_rows, dtype=bool), {})
     new, unanswered = encode_new(table_of(rows, model.schema.feature_names, by_record=True), model.schema), Unanswered()
     unanswered.add(new)
-    warn_of(new.unread, stacklevel=4)
+    warn_of_doubts(new.unread, stacklevel=4)
     if unanswered.sentence:
         warnings.warn(unanswered.sentence, FewRowsWarning, stacklevel=3)
     return new

@@ -25,7 +25,7 @@ from dpviz.results.verdict import ROW, Unit, Verdict, verdict
 from dpviz.results.wording import signs_spelled
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
-from dpviz.table.raw import listed_names
+from dpviz.table.raw import list_names
 from dpviz.table.schema import ClassTarget, Schema
 
 
@@ -85,7 +85,7 @@ class FitResult:
 
     def __repr__(self) -> str:
         """A few lines: what was trained, what it costs, and whether it is a release."""
-        about = f"{self.learner!r} predicts {self.schema.target.name!r:.40} from {listed_names(self.schema.feature_names)}"
+        about = f"{self.learner!r} predicts {self.schema.target.name!r:.40} from {list_names(self.schema.feature_names)}"
         return f"FitResult({about}\n  {signs_spelled(self.verdict().headline)}\n  {self.not_released_because or 'A release.'})"
 
     def _repr_html_(self) -> str:

@@ -21,7 +21,7 @@ from dpviz.rows.address import Address, parse_address
 from dpviz.rows.databases import DuckDB, PostgreSQL, batches_at, readable_columns
 from dpviz.rows.files import batches_of, is_large
 from dpviz.rows.sources import Batches, LocalRows, SourceRows
-from dpviz.table.encode import encode, limit_of
+from dpviz.table.encode import encode, person_limit
 from dpviz.table.schema import Schema
 from dpviz.training.counted_rows import Rows
 
@@ -143,7 +143,7 @@ def open_table(address: str, schema: Schema, *, person: str | None = None, rows_
         The engine's driver is not installed.
     """
     place = parse_address(address)
-    limit_of(schema, person, rows_per_person)
+    person_limit(schema, person, rows_per_person)
     session = _session(place)
     try:
         if place.engine == "spark":

@@ -20,8 +20,8 @@ from dpviz.progress import Progress, Stop, watch
 from dpviz.rows.records import Encoding, add_level, report_numbers, table_report, tree_of_bins
 from dpviz.table.candidates import CandidateGrid, key_of
 from dpviz.table.dataset import EncodedDataset, EncodingReport
-from dpviz.table.encode import chosen_rows, limit_of, require_one_spelling, warn_of_marks
-from dpviz.table.notes import Doubt, Unread, warn_of
+from dpviz.table.encode import choose_rows, person_limit, require_one_spelling, warn_of_marks
+from dpviz.table.notes import Doubt, Unread, warn_of_doubts
 from dpviz.table.raw import RawTable, table_of
 from dpviz.table.schema import Schema
 from dpviz.table.sums import TableSums
@@ -40,7 +40,7 @@ class SourceRows(CountedRows):
 
     def __init__(self, schema: Schema, person: str | None = None, rows_per_person: int | None = None) -> None:
         """`person` and `rows_per_person` as in `encode`. Nothing is read yet. Raises SchemaError or ParameterError."""
-        self.schema, person, self.rows_per_person = limit_of(schema, person, rows_per_person)
+        self.schema, person, self.rows_per_person = person_limit(schema, person, rows_per_person)
         self._encoding = Encoding(self.schema, person or "", is_binned=True)
         self._summary: tuple[EncodingReport, TableSums] | None = None
         self._n_kept, self._is_closed, self._is_lost = 0, False, True
@@ -229,13 +229,13 @@ class LocalRows(SourceRows):
         if self.rows_per_person is not None:
             require_one_spelling(encoding.person, spellings)
             of_rows = np.concatenate(persons)
-            kept = chosen_rows(of_rows, self.rows_per_person)
+            kept = choose_rows(of_rows, self.rows_per_person)
             self.persons = of_rows[kept]
             pieces = (slice(start, start + CHUNK_RECORDS) for start in range(0, len(records), CHUNK_RECORDS))
             records = _on_disk(encoding.dtype, (records[here][kept[here]] for here in pieces))
         if self._summary is None:
             self.notes, self._unread = tuple(notes), tuple(unread[which] for which in sorted(unread))
-            warn_of((*notes, *self._unread))
+            warn_of_doubts((*notes, *self._unread))
         self._records = records
         return numbers, len(records)
 

@@ -145,7 +145,7 @@ def _name(field: str) -> str:
 # --- from and to a column of a schema
 
 
-def of_column(column: Feature | Target) -> ColumnDraft:
+def draft_of(column: Feature | Target) -> ColumnDraft:
     """The draft of a feature or a target."""
     if isinstance(column, NumericFeature | NumericTarget):
         use, fields = Use.NUMBER, NUMERIC_FIELDS
@@ -195,7 +195,7 @@ def target_of(column: ColumnDraft) -> Target:
 # --- numbers as people type and paste them: what may mean two numbers is refused
 
 
-def number_in(text: str, *, point_is_decimal: bool = False) -> float:
+def read_number(text: str, *, point_is_decimal: bool = False) -> float:
     """The number that a text means, as `dpviz.table.cells` reads cells, but that one mark before three digits may be either.
 
     Raises DpvizError where it is no finite number, or may be two, as 1.000 may.

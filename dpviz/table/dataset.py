@@ -17,9 +17,9 @@ import numpy as np
 from dpviz.errors import DpvizError
 from dpviz.randomness import generator, secure_uniforms
 from dpviz.table.notes import Unread
-from dpviz.table.raw import listed_names
+from dpviz.table.raw import list_names
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Schema, Target
-from dpviz.table.sums import TableSums, of_codes, of_numbers
+from dpviz.table.sums import TableSums, sum_codes, sum_numbers
 from dpviz.table.validation import validate_count, validate_fraction
 
 T = TypeVar("T")
@@ -77,7 +77,7 @@ class EncodedDataset:
 
     def __repr__(self) -> str:
         """Its columns; no cell, and no number of rows."""
-        return f"EncodedDataset({listed_names(self.schema.feature_names)}; target {self.schema.target.name!r:.40})"
+        return f"EncodedDataset({list_names(self.schema.feature_names)}; target {self.schema.target.name!r:.40})"
 
     @property
     def n_rows(self) -> int:
@@ -129,7 +129,7 @@ class EncodedDataset:
             return self.source_sums
         declared = zip((*self.schema.features, self.schema.target), (*self.columns, self.target), strict=True)
         columns = [
-            of_numbers(one.name, cells) if (labels := _labels_of(one)) is None else of_codes(one.name, cells, labels)
+            sum_numbers(one.name, cells) if (labels := _labels_of(one)) is None else sum_codes(one.name, cells, labels)
             for one, cells in declared
         ]
         return TableSums(self.n_rows, columns)

@@ -31,7 +31,7 @@ from dpviz.table.kinds import (
     text_kind_in_dates,
     text_kind_in_numbers,
 )
-from dpviz.table.notes import Doubt, Unread, decimal_notes, means_no_value, record_of, warn_of
+from dpviz.table.notes import Doubt, Unread, decimal_notes, means_no_value, record_of, warn_of_doubts
 from dpviz.table.raw import RawTable, table_of
 from dpviz.table.schema import (
     MAX_ROWS_PER_PERSON,
@@ -45,7 +45,7 @@ from dpviz.table.schema import (
     require_no_column,
     require_schema,
 )
-from dpviz.table.sums import ColumnSum, TableSums, of_column, of_numbers
+from dpviz.table.sums import ColumnSum, TableSums, sum_column, sum_numbers
 from dpviz.table.validation import validate_count
 
 _MAX_CATEGORIES = 1 << 16
@@ -67,7 +67,7 @@ class EncodedColumn:
     name: str
     values: np.ndarray
     effects: np.ndarray | None  #: What encoding did to each cell, uint8; None where it did nothing to any
-    given: np.ndarray | None = None  #: Numbers as they were read, NaN where there is none; None for categories
+    numbers: np.ndarray | None = None  #: As they were read, NaN where there is none; None for categories
 
     def had(self, effect: int) -> np.ndarray | None:
         """Which cells this was done to, bool; None where to none."""
@@ -111,11 +111,11 @@ def encode(rows: Any, schema: Schema, *, person: str | None = None, rows_per_per
         `rows_per_person` is given without a person column, contradicts the schema, or is no whole number above 0.
     """
     require_schema(schema)
-    schema, person, rows_per_person = limit_of(schema, person, rows_per_person)
+    schema, person, rows_per_person = person_limit(schema, person, rows_per_person)
     table = table_of(rows, [*schema.feature_names, schema.target.name, *([] if person is None else [person])])
     warn_of_marks(table.with_decimal(schema.decimal), (*schema.features, schema.target))
     data = encode_part(table, schema, person=person, rows_per_person=rows_per_person)
-    warn_of(data.report.unread if data.report else (), stacklevel=3)
+    warn_of_doubts(data.report.unread if data.report else (), stacklevel=3)
     return data
 
 
@@ -126,8 +126,8 @@ def warn_of_marks(table: RawTable, columns: Sequence[Feature | Target]) -> None:
             read = {getattr(declared, end) for end in ("low", "high") if end in declared.read_from_data}
             if read.intersection(parse_numbers(declared.missing_codes).tolist()):
                 what = "The range was read from cells that are declared as missing codes: declare low and high without them."
-                warn_of([Doubt(what, column=declared.name)], stacklevel=5)
-            warn_of((note.about(declared.name) for note in decimal_notes(table.column(declared.name))), stacklevel=5)
+                warn_of_doubts([Doubt(what, column=declared.name)], stacklevel=5)
+            warn_of_doubts((note.about(declared.name) for note in decimal_notes(table.column(declared.name))), stacklevel=5)
 
 
 #: What is wrong with cells, and what helps.
@@ -144,8 +144,8 @@ def _unread(table: RawTable, columns: Sequence[EncodedColumn], schema: Schema) -
     declared = {one.name: one for one in (*schema.features, schema.target)}
     for column in columns:
         one, raw = declared[column.name], table.column(column.name)
-        if (clipped := column.had(_CLIPPED)) is not None and column.given is not None:
-            values, places = np.unique(column.given[clipped], return_inverse=True)
+        if (clipped := column.had(_CLIPPED)) is not None and column.numbers is not None:
+            values, places = np.unique(column.numbers[clipped], return_inverse=True)
             is_code = np.array([_looks_missing(value, one) for value in values.tolist()])[places]  # type: ignore[arg-type]
             if is_code.any():
                 clipped[clipped] = is_code
@@ -199,7 +199,7 @@ def encode_part(
     dropped = list[tuple[str, int, int]]()
     if person is not None:
         persons = _persons(whose := table.column(person))
-        sums.append(of_column(whose, are_keys=True))
+        sums.append(sum_column(whose, are_keys=True))
         kept = persons >= 0
         if kinds := count_kinds(whose.counts_of(~kept), kind_of_nobody):
             unread.append(Unread(person, kinds, _NOBODY))
@@ -219,15 +219,15 @@ def encode_part(
         unread=tuple(unread),
         **{kind: _positive(of_kind) for kind, of_kind in counts.items()},  # type: ignore[arg-type]
     )
-    told = TableSums(table.n_rows, sums)
-    data = EncodedDataset(schema, tuple(encoded[:-1]), encoded[-1], report, table.not_row_wise, source_sums=told)
+    source_sums = TableSums(table.n_rows, sums)
+    data = EncodedDataset(schema, tuple(encoded[:-1]), encoded[-1], report, table.not_row_wise, source_sums=source_sums)
     if persons is None:
         return data
     if rows_per_person is None:
         return replace(data, persons=persons[kept])
     if whose.typed is None:
         require_one_spelling(whose.name, whose.value_texts)
-    return data.of_persons(persons[kept], chosen_rows(persons[kept], rows_per_person), rows_per_person)
+    return data.of_persons(persons[kept], choose_rows(persons[kept], rows_per_person), rows_per_person)
 
 
 def _positive(counts: Iterable[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
@@ -265,7 +265,7 @@ def _kept_rows(columns: list[EncodedColumn], kept: np.ndarray) -> tuple[list[np.
 
 def _sum(table: RawTable, column: EncodedColumn) -> ColumnSum:
     """What tells the column again: of all its cells as they were read, those included that drop their row."""
-    return of_column(table.column(column.name)) if column.given is None else of_numbers(column.name, column.given)
+    return sum_column(table.column(column.name)) if column.numbers is None else sum_numbers(column.name, column.numbers)
 
 
 def _persons(column: Column) -> np.ndarray:
@@ -355,9 +355,9 @@ def _numbers(name: str, numbers: np.ndarray, missing: np.ndarray, declared: Nume
         values = rounded
     outside = np.flatnonzero(~((values >= low) & (values <= high)))  # a NaN is neither
     if len(outside):
-        given, values, of_missing = values[outside], values.copy(), missing[outside]
-        is_nan = np.isnan(given)
-        values[outside] = np.where(is_nan, low, np.clip(given, low, high)) + 0.0
+        beyond, values, of_missing = values[outside], values.copy(), missing[outside]
+        is_nan = np.isnan(beyond)
+        values[outside] = np.where(is_nan, low, np.clip(beyond, low, high)) + 0.0
         effects[outside] |= np.select([~is_nan & of_missing, ~is_nan, of_missing], [0, _CLIPPED, _MISSING], _UNKNOWN).astype(
             np.uint8
         )
@@ -401,7 +401,7 @@ def _categories(
 # --- at most so many rows of each person
 
 
-def limit_of(schema: Schema, person: str | None, rows_per_person: int | None) -> tuple[Schema, str | None, int | None]:
+def person_limit(schema: Schema, person: str | None, rows_per_person: int | None) -> tuple[Schema, str | None, int | None]:
     """(the schema of the limited rows, the column that says whose each is, how many are kept of each; None twice without one).
 
     Raises ParameterError or SchemaError where what is given contradicts the schema, or itself.
@@ -421,13 +421,13 @@ def limit_of(schema: Schema, person: str | None, rows_per_person: int | None) ->
     return limited, person, None if person is None else rows_per_person
 
 
-def chosen_rows(persons: np.ndarray, most: int) -> np.ndarray:
-    """Which rows are kept, bool of shape (n_rows,): of each person at most `most`, every choice equally likely.
+def choose_rows(persons: np.ndarray, rows_per_person: int) -> np.ndarray:
+    """Which rows are kept, bool of shape (n_rows,): of each person at most k = `rows_per_person`, every choice equally likely.
 
     Every usable row draws a uniform number of its own, and of each person the rows with the smallest stay. What is kept of one
-    person depends on that person's rows and numbers alone. So with the same numbers, a person more or less changes at most `most`
-    rows of what is kept, all of them that person's: whatever is epsilon private for one row is (most epsilon) private for one
-    person, and with a delta (most epsilon, most e^((most - 1) epsilon) delta) private.
+    person depends on that person's rows and numbers alone. So with the same numbers, a person more or less changes at most k rows
+    of what is kept, all of them that person's: whatever is epsilon private for one row is (k epsilon) private for one person, and
+    with a delta (k epsilon, k e^((k - 1) epsilon) delta) private.
     Source: group privacy, Dwork & Roth 2014, Theorem 2.2.
 
     `persons`: shape (n_rows,), int; whose row it is. Private.
@@ -438,7 +438,7 @@ def chosen_rows(persons: np.ndarray, most: int) -> np.ndarray:
     begins = np.append(True, sorted_persons[1:] != sorted_persons[:-1])[: len(persons)]
     rank = places - np.maximum.accumulate(np.where(begins, places, 0))
     chosen = np.zeros(len(persons), dtype=bool)
-    chosen[order] = rank < most
+    chosen[order] = rank < rows_per_person
     return chosen
 
 

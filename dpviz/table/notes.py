@@ -139,7 +139,7 @@ def note_text(note: str, interface: Interface, *, with_example: bool = False) ->
     return " ".join(filter(None, (str(note), note.example if with_example else "", _HELP[note.help][interface])))
 
 
-def warn_of(notes: Iterable[str], *, stacklevel: int = 3) -> None:
+def warn_of_doubts(notes: Iterable[str], *, stacklevel: int = 3) -> None:
     """A ReadingWarning for each doubt among the notes."""
     for note in notes:
         if isinstance(note, Doubt):

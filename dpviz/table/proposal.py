@@ -17,7 +17,7 @@ from dpviz.errors import ParameterError, SchemaError
 from dpviz.table.cells import MAX_EXACT, TRUTHS, UNREADABLE, decimal_of, parse_numbers, shortest
 from dpviz.table.columns import Column
 from dpviz.table.dates import DateFeature
-from dpviz.table.notes import is_code, isolated_codes, isolated_days, unread_kind, warn_of
+from dpviz.table.notes import is_code, isolated_codes, isolated_days, unread_kind, warn_of_doubts
 from dpviz.table.raw import RawTable, table_of
 from dpviz.table.schema import (
     MAX_CLASSES,
@@ -82,7 +82,7 @@ def propose_schema(rows: Any, target: str | None = None, *, task: Task | None = 
     goal = last if target is None else table.column(target)
     called = "the last column" if target is None else str(target)[:60]  # without a header line its name is a cell
     proposed_target = _target(goal, task, called)
-    warn_of(note.about(name) for name, note in given.remarks)
+    warn_of_doubts(note.about(name) for name, note in given.remarks)
     features = tuple(feature_for(column) for column in table.columns if column is not goal and not _unfit(column))
     if not features:
         others = [(place, column) for place, column in enumerate(table.columns, 1) if column is not goal]

@@ -105,7 +105,7 @@ class RawTable:
         raise _no_column(self.source, name, self.names, self.notes)
 
 
-def listed_names(names: Sequence[str]) -> str:
+def list_names(names: Sequence[str]) -> str:
     """How many columns there are, and what the first are called: "3 columns: 'age', 'sex', 'income'"."""
     first = ", ".join(f"{name!r:.40}" for name in names[:_MAX_REPR_NAMES])
     return f"{len(names):,} column{'s'[: len(names) != 1]}: {first}{', ...' * (len(names) > _MAX_REPR_NAMES)}"
@@ -115,7 +115,7 @@ def listed_names(names: Sequence[str]) -> str:
 _WITHOUT_CELLS = "Left out columns of lists, records or types of a library"
 
 
-def without_cells(names: Sequence[str]) -> tuple[str, ...]:
+def note_left_out(names: Sequence[str]) -> tuple[str, ...]:
     """The note that names columns that are left out, where there are any."""
     named = ", ".join(f"{name!r:.80}" for name in names[:_MAX_NOTE_NAMES]) + ", ..." * (len(names) > _MAX_NOTE_NAMES)
     return (f"{_WITHOUT_CELLS}: {named}.",) if names else ()
@@ -152,68 +152,63 @@ def table_of(rows: Any, names: Sequence[str] | None = None, *, by_record: bool =
     `dpviz.io.tables.read` adds paths, bytes and files. `by_record`: a quoted cell of text may span lines, so that a broken line
     can change others: for rows that are predicted. Raises ParameterError for anything else, and what a reader raises.
     """
-    load_for(rows)
-    found = in_this_form(rows, names, by_record)
-    called = _matched_names(found.names, names)
-    if called == [*found.names]:
-        return found
-    columns = zip(found.columns, called, strict=True)
-    return replace(found, columns=tuple(one.rename(name) for one, name in columns))
+    load_readers(rows)
+    table = read_form(rows, names, by_record)
+    matched = _matched_names(table.names, names)
+    if matched == [*table.names]:
+        return table
+    columns = zip(table.columns, matched, strict=True)
+    return replace(table, columns=tuple(column.rename(name) for column, name in columns))
 
 
-def load_for(rows: Any) -> None:
+def load_readers(rows: Any) -> None:
     """Import the readers of files, which register here and with `dpviz.learners.request`, if `rows` are a file."""
     if isinstance(rows, (str, Path, bytes, IOBase)):
         offered_modules("readers")
 
 
 @singledispatch
-def in_this_form(rows: Any, names: Sequence[str] | None = None, by_record: bool = False) -> RawTable:
+def read_form(rows: Any, names: Sequence[str] | None = None, by_record: bool = False) -> RawTable:
     """`table_of`; readers of files register here."""
     if hasattr(rows, "iloc") and hasattr(rows, "columns"):
         kinds = [getattr(kind, "pyarrow_dtype", None) for kind in rows.dtypes]
-        return _of_columns(
-            "The DataFrame",
-            list(map(str, rows.columns)),
-            lambda place: rows.iloc[:, place],
-            names,
-            lambda place: kinds[place] is None or is_flat(kinds[place]),
-        )
+        called = list(map(str, rows.columns))
+        have_cells = [kind is None or is_flat(kind) for kind in kinds]
+        return _read_columns("The DataFrame", called, names, lambda place: rows.iloc[:, place], have_cells)
     if not hasattr(rows, "__arrow_c_stream__"):
         raise ParameterError("dpviz", "rows", type(rows).__name__, ROW_TYPES)
     require_extra("tables", "Reading this kind of table", "pyarrow")
     if hasattr(rows, "get_columns"):
         series = rows.get_columns()
-        return _of_columns(
-            "The table", rows.columns, series.__getitem__, names, lambda place: not series[place].dtype.is_nested()
-        )
+        have_cells = [not one.dtype.is_nested() for one in series]
+        return _read_columns("The table", rows.columns, names, series.__getitem__, have_cells)
     import pyarrow as pa
 
     with replace_errors(lambda _: TableError("cells", "This table cannot be read.", remedy="Give a DataFrame.")):
         table = rows if isinstance(rows, pa.Table) else pa.table(rows)
-    return _of_columns("The table", table.column_names, table.column, names, lambda place: has_cells(table.schema.field(place)))
+    return _read_columns("The table", table.column_names, names, table.column, [has_cells(field) for field in table.schema])
 
 
-@in_this_form.register
+@read_form.register
 def _(rows: RawTable, names: Sequence[str] | None = None, by_record: bool = False) -> RawTable:
     return rows
 
 
-def _matched_names(found: Sequence[str], names: Sequence[str] | None) -> list[str]:
-    """Names of columns, as they are asked for where they differ in what nobody sees: composed accents, no-break blanks."""
-    asked = {clean(name): name for name in names or () if name not in found}
-    return [name if not asked or name in (names or ()) else asked.get(clean(name), name) for name in found]
+def _matched_names(columns: Sequence[str], names: Sequence[str] | None) -> list[str]:
+    """The columns, called as in `names` where they differ in what nobody sees: composed accents, no-break blanks."""
+    others = {clean(name): name for name in names or () if name not in columns}
+    return [name if not others or name in (names or ()) else others.get(clean(name), name) for name in columns]
 
 
-def _column_places(source: str, found: list[str], names: Sequence[str] | None) -> dict[str, int]:
+def _column_places(source: str, columns: list[str], names: Sequence[str] | None) -> dict[str, int]:
     """Name -> place of the columns that are wanted; raises SchemaError for one that is missing, TableError for two of a name."""
-    found = _matched_names(found, names)
-    lacking = [name for name in names or () if name not in found]
+    columns = _matched_names(columns, names)
+    lacking = [name for name in names or () if name not in columns]
     if lacking:
-        raise _no_column(source, lacking[0], found)
+        raise _no_column(source, lacking[0], columns)
     wanted = None if names is None else frozenset(names)
     places = dict[str, int]()
-    for place, name in enumerate(found):
+    for place, name in enumerate(columns):
         if wanted is None or name in wanted:
             if name in places:
                 called = "have the same name" if wanted is None else f"are called {name!r:.80}"
@@ -225,17 +220,17 @@ def _column_places(source: str, found: list[str], names: Sequence[str] | None) -
     return places
 
 
-def _of_columns(
+def _read_columns(
     source: str,
-    found: list[str],
-    column: Callable[[int], Any],
+    called: list[str],
     names: Sequence[str] | None,
-    is_flat: Callable[[int], bool] = lambda _: True,
+    values_of: Callable[[int], Any],
+    have_cells: Sequence[bool],
 ) -> RawTable:
-    """The table of the columns at some places; of lists and records only where they are asked for."""
+    """The table of the columns at some places; those that do not hold cells only where they are asked for by name."""
     columns, others = [], []
-    for name, place in _column_places(source, found, names).items():
-        if names is None and not is_flat(place):
+    for name, place in _column_places(source, called, names).items():
+        if names is None and not have_cells[place]:
             others.append(name)
         else:
             # a column by its name where that is declared: without a header line it is a cell
@@ -243,5 +238,5 @@ def _of_columns(
             what = f"{which} has cells that cannot be read."
             error = TableError("cells", what, remedy="Give it numbers, texts, dates or categories.")
             with replace_errors(lambda _, error=error: error):  # type: ignore[misc]
-                columns.append(Column.from_values(name, column(place)))
-    return RawTable(tuple(columns), source, without_cells(others))
+                columns.append(Column.from_values(name, values_of(place)))
+    return RawTable(tuple(columns), source, note_left_out(others))

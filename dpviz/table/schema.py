@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 from dpviz.errors import DpvizError, ParameterError, SchemaError, UnknownName, path_text, value_text
 from dpviz.table.cells import DeclaredTexts, clean
-from dpviz.table.raw import listed_names
+from dpviz.table.raw import list_names
 from dpviz.table.validation import is_flag, is_number, is_whole
 
 #: What stands in a `repr` for a value that was read from the data.
@@ -278,7 +278,7 @@ class Schema:
         known = f"; {read:,} value{'s'[: read != 1]} read from the data" if read else ""
         whose = f"; person {self.person!r:.40}" if self.person else ""
         whose += f"; rows_per_person={self.rows_per_person:,}" if self.rows_per_person > 1 else ""
-        return f"Schema({listed_names(self.feature_names)}; target {self.target.name!r:.40}; n_public={n_public}{whose}{known})"
+        return f"Schema({list_names(self.feature_names)}; target {self.target.name!r:.40}; n_public={n_public}{whose}{known})"
 
     @property
     def key(self) -> str:

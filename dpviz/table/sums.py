@@ -95,32 +95,32 @@ def _unknown() -> TableSums:
     return TableSums(0, (), is_known=False)
 
 
-def of_numbers(name: str, cells: np.ndarray) -> ColumnSum:
+def sum_numbers(name: str, cells: np.ndarray) -> ColumnSum:
     """The sum of numbers, NaN for those that are missing."""
     starts = range(0, len(cells), _CHUNK_SIZE)
-    return _sum_of(name, (_of_numbers(cells[start : start + _CHUNK_SIZE]) for start in starts))
+    return _sum_hashes(name, (_hash_numbers(cells[start : start + _CHUNK_SIZE]) for start in starts))
 
 
-def of_codes(name: str, codes: np.ndarray, texts: Sequence[str], numbers: np.ndarray | None = None) -> ColumnSum:
+def sum_codes(name: str, codes: np.ndarray, texts: Sequence[str], numbers: np.ndarray | None = None) -> ColumnSum:
     """The sum of cells by their places among texts, missing where it is negative. `numbers`: of the texts, NaN for others."""
     counts = np.bincount(codes if codes.dtype.kind == "u" else codes[codes >= 0], minlength=len(texts))
     held = np.flatnonzero(counts)
-    return _sum_of(name, [_of_texts(texts, numbers)[held]], counts[held].astype(np.uint64))
+    return _sum_hashes(name, [_hash_texts(texts, numbers)[held]], counts[held].astype(np.uint64))
 
 
-def of_column(column: Column, *, are_keys: bool = False) -> ColumnSum:
+def sum_column(column: Column, *, are_keys: bool = False) -> ColumnSum:
     """The sum of a column by its texts, for one that is read so; as keys they are no numbers, and there may be one per row."""
     numbers = np.full(len(column.distinct_texts), np.nan) if are_keys else column.text_numbers
-    return of_codes(column.name, column.codes, column.distinct_texts, numbers)
+    return sum_codes(column.name, column.codes, column.distinct_texts, numbers)
 
 
-def of_table(table: RawTable) -> TableSums:
+def sum_table(table: RawTable) -> TableSums:
     """The sums of every column of a table that is not encoded yet."""
-    columns = [of_column(one) if one.typed is None or one.labels else of_numbers(one.name, one.typed) for one in table.columns]
+    columns = [sum_column(one) if one.typed is None or one.labels else sum_numbers(one.name, one.typed) for one in table.columns]
     return TableSums(table.n_rows, columns)
 
 
-def _sum_of(name: str, parts: Iterable[np.ndarray], counts: np.ndarray | None = None) -> ColumnSum:
+def _sum_hashes(name: str, parts: Iterable[np.ndarray], counts: np.ndarray | None = None) -> ColumnSum:
     """Of a column whose cells have these hashes, each so often; `counts` None: once."""
     first = second = 0
     occupied, is_wide = np.zeros(_BUCKETS, dtype=bool), False
@@ -144,7 +144,7 @@ def _mix_bits(bits: np.ndarray) -> np.ndarray:
     return bits
 
 
-def _of_numbers(values: np.ndarray) -> np.ndarray:
+def _hash_numbers(values: np.ndarray) -> np.ndarray:
     """Hashes of the numbers among these, uint64: of float32, with one zero."""
     with np.errstate(over="ignore", invalid="ignore"):
         narrow = values.astype(np.float32)
@@ -154,13 +154,13 @@ def _of_numbers(values: np.ndarray) -> np.ndarray:
     return _mix_bits(narrow.view(np.uint32).astype(np.uint64))
 
 
-def _of_texts(texts: Sequence[str], numbers: np.ndarray | None) -> np.ndarray:
+def _hash_texts(texts: Sequence[str], numbers: np.ndarray | None) -> np.ndarray:
     """A hash of each text, uint64: of its number where it is one; 0 for a mark of a missing cell."""
     plain = _plain(texts)
     numbers = parse_numbers(plain) if numbers is None else numbers
     is_text = np.isnan(numbers)
     hashes = np.zeros(len(plain), dtype=np.uint64)
-    hashes[~is_text] = _of_numbers(numbers[~is_text])
+    hashes[~is_text] = _hash_numbers(numbers[~is_text])
     others = [plain[place] for place in np.flatnonzero(is_text).tolist()]
     words = np.fromiter((crc32(text.encode("utf-8", "surrogatepass")) for text in others), np.uint64, len(others))
     is_missing = np.fromiter(map(_MISSING.__contains__, others), bool, len(others))

@@ -16,7 +16,7 @@ from dpviz.errors import DpvizError
 from dpviz.evaluation.simulate import synthetic_rows
 from dpviz.table.role import DataRole
 from dpviz.table.schema import CategoricalFeature, NumericFeature, NumericTarget, Schema
-from dpviz.table.sums import of_table
+from dpviz.table.sums import sum_table
 from tests.support.pages import PAGES, click, in_use, open_page, sample_of, texts
 from tests.support.paths import SOON
 
@@ -63,7 +63,7 @@ def test_rows_the_register_knows_as_private_in_whatever_way_are_used_as_nothing_
     register.declare(NAME, epsilon_cap=1.0)
     register.assign(rows.data.identity, NAME, sums=rows.data.table_sums, disjoint_from=["wine"])
     for role in (DataRole.SIMULATED, DataRole.PUBLIC):
-        for sums in (others.table_sums, of_table(rows.table)):  # encoded by another schema, and before there is one
+        for sums in (others.table_sums, sum_table(rows.table)):  # encoded by another schema, and before there is one
             with pytest.raises(DpvizError, match="These rows are known as private"):
                 require_not_private(role, others.identity, sums)
         with pytest.raises(DpvizError, match="These rows are known as private"):

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from dpviz.errors import DpvizError, SchemaError
 from dpviz.table.cells import MISSING_MARKS, Marks, clean, number_of, parse_numbers
-from dpviz.table.column_draft import number_in
+from dpviz.table.column_draft import read_number
 from dpviz.table.columns import Column
 from dpviz.table.dates import DateFeature
 from dpviz.table.encode import encode, encode_new
@@ -234,16 +234,16 @@ TYPED |= {"1'000.5": 1000.5, "−3,25": -3.25, "+7.": 7, "0,125": 0.125, "0.125"
 
 
 def test_a_typed_number_is_read_as_it_is_written_anywhere_and_refused_where_it_may_be_two():
-    assert {text: number_in(text) for text in TYPED} == TYPED
+    assert {text: read_number(text) for text in TYPED} == TYPED
     for text in ("1.000", "1,000", "12.345", "-999,999"):
         with pytest.raises(DpvizError, match=r"may be .* or") as refused:
-            number_in(text)
-        decimal, whole = map(number_in, refused.value.remedy.removeprefix("Write ").removesuffix(".").split(" or "))
+            read_number(text)
+        decimal, whole = map(read_number, refused.value.remedy.removeprefix("Write ").removesuffix(".").split(" or "))
         assert whole == 1000 * decimal == float(text.replace(",", "").replace(".", ""))
-        assert "," in text or number_in(text, point_is_decimal=True) == float(text), "a program writes decimal points"
+        assert "," in text or read_number(text, point_is_decimal=True) == float(text), "a program writes decimal points"
     for text in ("", "x", "1_0", "1.5.2", "nan", "inf", "1e999", "1..2", "--3", "1.000,5.5", "1000 000"):
         with pytest.raises(DpvizError, match="no number"):
-            number_in(text)
+            read_number(text)
 
 
 @pytest.mark.slow
@@ -252,7 +252,7 @@ def test_a_typed_number_is_read_as_it_is_written_anywhere_and_refused_where_it_m
 def test_a_text_is_one_number_under_every_mark_that_reads_it_or_refused(text):
     found = {number_of(text.strip().removeprefix("'").strip(), marks) for marks in (Marks.POINT, Marks.COMMA)}
     try:
-        number = number_in(text)
+        number = read_number(text)
     except DpvizError:
         return
     assert {value for value in found if not np.isnan(value)} == {number}

@@ -20,7 +20,7 @@ from dpviz.randomness import generator
 from dpviz.results.verdict import Unit
 from dpviz.table import encode as module
 from dpviz.table.columns import Column
-from dpviz.table.encode import chosen_rows
+from dpviz.table.encode import choose_rows
 from dpviz.table.raw import RawTable
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 
@@ -71,11 +71,11 @@ def test_every_choice_of_a_person_s_rows_is_equally_likely(monkeypatch):
     rng = generator(3)
     monkeypatch.setattr(module, "secure_uniforms", lambda size: rng.random(size))
     persons = np.array([1, 0, 1, 1, 0, 1])
-    counts = Counter(tuple(np.flatnonzero(chosen_rows(persons, 2))) for _ in range(6000))
+    counts = Counter(tuple(np.flatnonzero(choose_rows(persons, 2))) for _ in range(6000))
     assert set(counts) == {tuple(sorted((*pair, 1, 4))) for pair in combinations((0, 2, 3, 5), 2)}
     assert max(abs(count - 1000) for count in counts.values()) < 5 * np.sqrt(1000 * 5 / 6)
     monkeypatch.undo()
-    assert len({tuple(chosen_rows(np.zeros(200, dtype=int), 100)) for _ in range(3)}) == 3, "drawn by the operating system"
+    assert len({tuple(choose_rows(np.zeros(200, dtype=int), 100)) for _ in range(3)}) == 3, "drawn by the operating system"
 
 
 ROWS = b"who,x,y\n" + b"".join(b"%d,%d,%s\n" % (k // 5, k % 90, (b"n", b"p")[k % 90 > 40]) for k in range(500))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import dpviz
 from dpviz.errors import DpvizError, ParameterError, SchemaError
 from dpviz.io.tables.read import read_table
-from dpviz.table.column_draft import of_column
+from dpviz.table.column_draft import draft_of
 from dpviz.table.dates import DateFeature
 from dpviz.table.encode import encode
 from dpviz.table.notes import isolated_days
@@ -105,7 +105,7 @@ def test_dates_become_days_since_the_first_of_january_before_them(cells, order, 
     found = feature([*cells, ""])
     read = (*RANGE, "part", "order", "since")
     assert found == DateFeature("x", *ends, part="days", since=since, order=order, read_from_data=read)
-    assert set(of_column(found).read) == set(read)
+    assert set(draft_of(found).read) == set(read)
 
 
 def test_the_few_texts_among_dates_count_as_missing():

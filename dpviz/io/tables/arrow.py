@@ -18,7 +18,7 @@ from dpviz.io.options import ReadOptions, redact_errors
 from dpviz.table.cells import Marks
 from dpviz.table.columns import Column, as_bytes, has_cells, has_texts, is_flat, is_text, is_view, without_extension
 from dpviz.table.notes import Doubt
-from dpviz.table.raw import RawTable, without_cells
+from dpviz.table.raw import RawTable, note_left_out
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -201,7 +201,7 @@ def facts_of(schema: pa.Schema, options: ReadOptions) -> Facts:
     flat = flat_columns(schema)
     check_names(list(schema.names), options.max_columns, is_typed=True)
     check_names(list(flat), options.max_columns, is_typed=True)
-    notes = without_cells([name for name in schema.names if name not in flat])
+    notes = note_left_out([name for name in schema.names if name not in flat])
     indexes = (schema.pandas_metadata or {}).get("index_columns", ())
     ranges = [index["name"] for index in indexes if isinstance(index, dict) and index["name"] is not None]
     equal_steps = "pandas keeps an index of equal steps, as {!r:.80} is, in no column of a file: write it after reset_index()."

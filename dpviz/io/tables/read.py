@@ -17,8 +17,8 @@ from dpviz.io.options import ReadOptions, redact_errors
 from dpviz.io.text import GZIP, Source, gunzip, name_of, read_bytes, refuse_other_endings
 from dpviz.io.worker import EXCEL, FORMATS, ZIP, Format, read_in_worker
 from dpviz.progress import Progress, Stop, watch
-from dpviz.table.notes import warn_of
-from dpviz.table.raw import RawTable, in_this_form
+from dpviz.table.notes import warn_of_doubts
+from dpviz.table.raw import RawTable, read_form
 
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 #: Endings of files of text, whose first line says what the columns are called; .txt and no ending count as these.
@@ -127,14 +127,14 @@ def read_with_options(source: Source, options: ReadOptions) -> RawTable:
     if by_name and options.delimiter is None and file_name.lower().endswith((".tsv", ".tab")):  # no header tells it
         options = replace(options, delimiter="\t")
     table = read_lines(raw, options) if format is None else read_in_worker(format, raw, options)
-    warn_of(table.notes, stacklevel=4)  # at the caller of read_table
+    warn_of_doubts(table.notes, stacklevel=4)  # at the caller of read_table
     return table
 
 
-@in_this_form.register(str)
-@in_this_form.register(Path)
-@in_this_form.register(bytes)
-@in_this_form.register(io.IOBase)
+@read_form.register(str)
+@read_form.register(Path)
+@read_form.register(bytes)
+@read_form.register(io.IOBase)
 def _read_rows(rows: Source, names: Sequence[str] | None = None, by_record: bool = False) -> RawTable:
     """Rows of a file that holds its column names."""
     wanted = None if names is None else tuple(names)
