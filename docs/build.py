@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from docs import generated  # noqa: E402
-from docs.tables import filled  # noqa: E402
+from docs.tables import fill_tables  # noqa: E402
 
 SOURCE = ROOT / "docs"
 COLLECTED = ROOT / "build" / "docs"
@@ -39,52 +39,49 @@ _FENCE = re.compile(r"^(```|~~~|:::).*?^\1\s*$", re.MULTILINE | re.DOTALL)
 
 def pages() -> dict[str, str]:
     """Name of each page ("tutorials/patients.md") -> its Markdown, links and all."""
-    own = {path.relative_to(SOURCE).as_posix(): path.relative_to(ROOT).as_posix() for path in SOURCE.rglob("*.md")}
-    places = own | ELSEWHERE
-    pages_by_file = {file: page for page, file in places.items()}
-    pages_by_file |= {f"docs/{page}": page for page in generated.PAGES}
-    found = {page: make() for page, make in generated.PAGES.items()}
-    found |= {page: filled((ROOT / file).read_text(encoding="utf-8"), file) for page, file in places.items()}
-    files = {f"docs/{page}": page for page in generated.PAGES} | pages_by_file
-    return {page: relinked(text, page, places.get(page, f"docs/{page}"), files) for page, text in found.items()}
+    files = {path.relative_to(SOURCE).as_posix(): path.relative_to(ROOT).as_posix() for path in SOURCE.rglob("*.md")} | ELSEWHERE
+    pages_by_file = {file: page for page, file in files.items()} | {f"docs/{page}": page for page in generated.PAGES}
+    texts = {page: make() for page, make in generated.PAGES.items()}
+    texts |= {page: fill_tables((ROOT / file).read_text(encoding="utf-8"), file) for page, file in files.items()}
+    return {page: move_links(text, page, files.get(page, f"docs/{page}"), pages_by_file) for page, text in texts.items()}
 
 
-def relinked(text: str, page: str, file: str, pages_by_file: dict[str, str]) -> str:
+def move_links(text: str, page: str, file: str, pages_by_file: dict[str, str]) -> str:
     """The Markdown of `file` with the links that it has as `page`."""
     folder = os.path.dirname(page) or "."
 
-    def link(found: re.Match[str]) -> str:
-        bang, words, target = found.groups()
+    def move(link: re.Match[str]) -> str:
+        bang, words, target = link.groups()
         if re.match(r"[a-z]+:|#", target):
-            return found[0]
+            return link[0]
         path, _, anchor = target.partition("#")
-        wanted = os.path.normpath(os.path.join(os.path.dirname(file), path))
-        if wanted in pages_by_file:
-            return f"[{words}]({os.path.relpath(pages_by_file[wanted], folder)}{'#' + anchor if anchor else ''})"
-        if not (ROOT / wanted).exists():
-            raise SystemExit(f"{file}: no file called {wanted}")
-        if bang or wanted.startswith("docs/notebooks/") or wanted.endswith(".html"):
-            copied = COLLECTED / "files" / Path(wanted).name
-            copied.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / wanted, copied)
-            at = os.path.relpath(f"files/{copied.name}", folder)
-            return f"{bang}[{words}]({at})" if bang else f"{{download}}`{words.strip('`')} <{at}>`"
-        return words if words.startswith("`") else f"{words} (`{wanted}`)"
+        path = os.path.normpath(os.path.join(os.path.dirname(file), path))
+        if path in pages_by_file:
+            return f"[{words}]({os.path.relpath(pages_by_file[path], folder)}{'#' + anchor if anchor else ''})"
+        if not (ROOT / path).exists():
+            raise SystemExit(f"{file}: no file called {path}")
+        if bang or path.startswith("docs/notebooks/"):
+            copy = COLLECTED / "files" / Path(path).name
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / path, copy)
+            address = os.path.relpath(f"files/{copy.name}", folder)
+            return f"{bang}[{words}]({address})" if bang else f"{{download}}`{words.strip('`')} <{address}>`"
+        return words if words.startswith("`") else f"{words} (`{path}`)"
 
-    pieces, at = [], 0
+    pieces, start = [], 0
     for fence in _FENCE.finditer(text):
-        pieces += [_LINK.sub(link, text[at : fence.start()]), fence[0]]
-        at = fence.end()
-    return "".join([*pieces, _LINK.sub(link, text[at:])])
+        pieces += [_LINK.sub(move, text[start : fence.start()]), fence[0]]
+        start = fence.end()
+    return "".join([*pieces, _LINK.sub(move, text[start:])])
 
 
 def collect() -> None:
     """Write every page into `build/docs`; those that did not change keep their time, so that Sphinx need not read them again."""
-    wanted = pages()
+    texts = pages()
     for path in COLLECTED.rglob("*.md"):
-        if path.relative_to(COLLECTED).as_posix() not in wanted:
+        if path.relative_to(COLLECTED).as_posix() not in texts:
             path.unlink()
-    for page, text in wanted.items():
+    for page, text in texts.items():
         path = COLLECTED / page
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             path.parent.mkdir(parents=True, exist_ok=True)

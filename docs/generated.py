@@ -99,13 +99,13 @@ def python_page() -> str:
 
 
 def _entry(name: str) -> Sequence[str]:
-    if not inspect.isclass(_named(name)):
+    if not inspect.isclass(_public_object(name)):
         return ["```{eval-rst}", f".. autofunction:: {name}", "```", ""]
     members = ["   :members:", "   :exclude-members: set_score_request"] if name != "dpviz.DpvizError" else []
     return ["```{eval-rst}", f".. autoclass:: {name}", *members, "```", ""]
 
 
-def _named(name: str) -> Any:
+def _public_object(name: str) -> Any:
     module, _, attribute = name.rpartition(".")
     return getattr(import_module(module), attribute)
 
@@ -128,9 +128,9 @@ def _command(command: ArgumentParser, level: int) -> Sequence[str]:
     words = (command.description or "").strip().split("\n\n")
     table = ["| argument | what it is |", "|---|---|", *rows, ""] if rows else []
     about = [text for text in map(_escaped, words) if text]
-    said = [line for text in about for line in (text, "")]
+    paragraphs = [line for text in about for line in (text, "")]
     below = chain.from_iterable(_command(topic, level + 1) for topic in topics)
-    return [f"{'#' * level} `{command.prog}`", "", *said, *table, *below]
+    return [f"{'#' * level} `{command.prog}`", "", *paragraphs, *table, *below]
 
 
 def _topics(command: ArgumentParser) -> Iterator[ArgumentParser]:
@@ -223,12 +223,12 @@ def papers_page() -> str:
             lines.append(f"| {item['item']} | {_cell(_escaped(item['shows']))} | {page} | {_cell(_escaped(item['differs']))} |")
         lines.append("")
         for item in own:
-            found = [cell for cell in cells if (cell["paper"], cell["item"]) == (paper, item["item"])]
-            if found:
+            measured = [cell for cell in cells if (cell["paper"], cell["item"]) == (paper, item["item"])]
+            if measured:
                 lines += [f"### {item['item']}: {item['shows']}", "", f"In {item['unit']}; ± as the sources have it.", ""]
                 lines += [f"| data | what | {item['across'] or 'at'} | printed | here | found |", "|---|---|---|---|---|---|"]
-                lines += [_beside(cell) for cell in found]
-                lines += ["", *(f"- {_escaped(why)}" for why in dict.fromkeys(cell["why"] for cell in found) if why), ""]
+                lines += [_beside(cell) for cell in measured]
+                lines += ["", *(f"- {_escaped(why)}" for why in dict.fromkeys(cell["why"] for cell in measured) if why), ""]
     return "\n".join(lines)
 
 

@@ -39,19 +39,19 @@ def picture() -> str:
         at = LEFT + 130 * place
         parts += [_mark(mark, at, 12, colour), f'<text x="{at + 9}" y="16">{learner}</text>']
     for down, (measure, words) in enumerate(MEASURES.items()):
-        shown = {key: points for key, points in lines.items() if key[0] == measure}
-        high = [y for points in shown.values() for _, y in points]
+        of_measure = {key: points for key, points in lines.items() if key[0] == measure}
+        heights = [y for points in of_measure.values() for _, y in points]
         for right, axis in enumerate(AXES):
             corner = (LEFT + right * (WIDTH + GAP), TOP + down * (HEIGHT + GAP))
-            own = {learner: points for (_, name, learner), points in shown.items() if name == axis}
-            parts += _panel(corner, own, axis, words if right == 0 else "", (min(high), max(high)))
+            curves = {learner: points for (_, name, learner), points in of_measure.items() if name == axis}
+            parts += _panel(corner, curves, axis, words if right == 0 else "", (min(heights), max(heights)))
     return "\n".join([*parts, "</svg>", ""])
 
 
-def _panel(corner: Point, lines: dict[str, list[Point]], axis: str, words: str, high: Point) -> list[str]:
+def _panel(corner: Point, lines: dict[str, list[Point]], axis: str, words: str, ends: Point) -> list[str]:
     left, top = corner
     places = sorted({x for points in lines.values() for x, _ in points})
-    decades = range(math.floor(math.log10(high[0])), math.ceil(math.log10(high[1])) + 1)
+    decades = range(math.floor(math.log10(ends[0])), math.ceil(math.log10(ends[1])) + 1)
 
     def across(value: float) -> float:
         return left + WIDTH * math.log(value / places[0]) / math.log(places[-1] / places[0])
@@ -64,17 +64,17 @@ def _panel(corner: Point, lines: dict[str, list[Point]], axis: str, words: str, 
         y = up(10.0**decade)
         parts.append(f'<path d="M{left} {y:.1f}h{WIDTH}" stroke="#ddd"/>')
         parts.append(f'<text x="{left - 5}" y="{y + 4:.1f}" text-anchor="end">{10.0**decade:g}</text>')
-    written = [x for x, after in zip(places, [*places[1:], math.inf], strict=True) if across(after) - across(x) > APART]
-    parts += [f'<text x="{across(x):.1f}" y="{top + HEIGHT + 14}" text-anchor="middle">{_short(x)}</text>' for x in written]
+    labels = [x for x, after in zip(places, [*places[1:], math.inf], strict=True) if across(after) - across(x) > APART]
+    parts += [f'<text x="{across(x):.1f}" y="{top + HEIGHT + 14}" text-anchor="middle">{_short(x)}</text>' for x in labels]
     parts.append(f'<text x="{left + WIDTH / 2}" y="{top + HEIGHT + 29}" text-anchor="middle" font-weight="bold">{axis}</text>')
     if words:
         parts.append(f'<text x="{left - 5}" y="{top - 6}">{words}</text>')
     for learner, points in lines.items():
         colour, mark = STYLES[learner]
-        found = [(across(x), up(y)) for x, y in points]
-        path = "L".join(f"{x:.1f} {y:.1f}" for x, y in found)
+        corners = [(across(x), up(y)) for x, y in points]
+        path = "L".join(f"{x:.1f} {y:.1f}" for x, y in corners)
         parts.append(f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
-        parts += [_mark(mark, x, y, colour) for x, y in found]
+        parts += [_mark(mark, x, y, colour) for x, y in corners]
     return parts
 
 

@@ -1,7 +1,7 @@
 """Tables of pages, filled from CSV files: a line that is only a link to a CSV becomes the table.
 
-Without a title the table is the file. The title "epsilon = 1; data by learner" takes the rows where epsilon is 1, a line per data
-set and a column per learner; a cell is the mean with its error, then what was printed, with a mark where that differs.
+Without a title the table is the file. The title "epsilon = 1; data by learner" takes the rows where epsilon is 1, a line per
+table of rows and a column per learner; a cell is the mean with its error, then what was printed, with a mark where that differs.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ ROOT = Path(__file__).resolve().parents[1]
 _LINE = re.compile(r'^\[[^\]]*\]\(([^)\s]+\.csv)(?: "(.*)")?\)$', re.MULTILINE)
 
 
-def filled(text: str, file: str) -> str:
+def fill_tables(text: str, file: str) -> str:
     """The Markdown of `file` (from the root of the repository) with its tables. Raises SystemExit where one has no rows."""
 
-    def table(found: re.Match[str]) -> str:
-        path = os.path.normpath(os.path.join(os.path.dirname(file), found[1]))
+    def table(link: re.Match[str]) -> str:
+        path = os.path.normpath(os.path.join(os.path.dirname(file), link[1]))
         rows = read(ROOT / path)
-        lines = pivot(rows, found[2]) if found[2] else [list(rows[0]), *(list(row.values()) for row in rows)]
+        lines = pivot(rows, link[2]) if link[2] else [list(rows[0]), *(list(row.values()) for row in rows)]
         return f"{markdown(lines)}\n\n(`{path}`)"
 
     return _LINE.sub(table, text)

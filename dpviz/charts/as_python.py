@@ -136,7 +136,7 @@ def plan(rows: RowsRead, request: FitRequest, n_rows: int | None) -> str:
 
 
 def audit(learner: str, params: Mapping[str, Any], epsilon: float) -> str:
-    """The search for a pair of data sets that tells the most."""
+    """The search for a pair of tables that tells the most."""
     keywords = {"epsilon": epsilon, **params}
     return f"{_IMPORT}\nresult = {_call('dpviz.verify', [repr(learner)], keywords)}\nprint(result.log_ratio, result.verdict)\n"
 

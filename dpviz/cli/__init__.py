@@ -19,7 +19,7 @@ COMMANDS = {
     "export": ("models", "write a model as code, rules, a drawing or a report"),
     "sweep": ("studies", "accuracy or R² over epsilon, depth and rows, as CSV"),
     "robustness": ("studies", "how many poisoned rows a learner provably withstands"),
-    "verify": ("learners", "check privacy claims on every small data set"),
+    "verify": ("learners", "check privacy claims on every small table"),
     "audit": ("learners", "attack code that is not ours, by its outputs"),
     "learners": ("learners", "list the learners and what holds of their claims"),
     "check": ("register", "check a released file against the register, without rows"),

@@ -171,7 +171,7 @@ def _verify_one(args: Namespace) -> int:
     ]
     console.show_table("searched", ("SEARCHED", "FINDING", "DATA SETS", "PAIRS", "SECONDS", "WHERE"), rows)
     if (pair := worst.worst_pair) is not None:
-        console.show_title("The pair of data sets that shows it")
+        console.show_title("The pair of tables that shows it")
         cells = [("without", *row) for row in pair.first] + [("with", *row) for row in pair.second]
         console.show_table("pair", ("", *pair.columns), cells)
         console.show_title("Probability of the output that distinguishes them")

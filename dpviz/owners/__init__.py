@@ -5,5 +5,5 @@
 - `streams.stream_of(train, test, ...)` and `streams.train_on_stream(stream, way, ...)`: rows from another distribution arrive
   after the regular rounds, and what can still be learned from them within the same epsilon.
 
-`docs/how-to/several-holders.md` explains both.
+`docs/how-to/several-owners.md` explains both.
 """

@@ -5,7 +5,7 @@ noise on the new rows only, which were in no round before; disjoint rows, so no 
 old and new, with something left in their accounts. *from the start*: all rows are there from the first round, for comparison.
 
 Held-out errors and accounts are computed from exact rows: for the owner of the rows only. All of it is a simulation, to choose
-a way with; `docs/how-to/several-holders.md` explains it.
+a way with; `docs/how-to/several-owners.md` explains it.
 
 Source: Kirschte et al. 2023, section VIII-E and Figure 7 (*stop* and *filter*; how they cut the stream is not said).
 """

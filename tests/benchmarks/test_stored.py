@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from benchmarks.risk import EPSILONS, NUMBERS, listed_settings, numbers, table_of
-from docs.tables import filled, markdown, pivot
+from docs.tables import fill_tables, markdown, pivot
 from dpviz.learners import DEFAULT, fit, registry
 from tests.support.paths import ROOT
 
@@ -59,9 +59,6 @@ def test_no_stored_success_of_the_backdoor_is_above_what_is_proved_and_the_page_
     assert (proved.success - proved.tight < 2 * (proved.success_error**2 + proved.published_error**2) ** 0.5 + 1e-4).all()
     most = backdoor[backdoor.poisoned_rows == backdoor.poisoned_rows.max()].set_index(["learner", "epsilon"])
     ours, theirs, less = (most.loc[place] for place in ((DEFAULT, 0.1), ("privatree", 0.1), (DEFAULT, 0.01)))
-    said = (ROOT / "docs" / "explanation" / "poisoning.md").read_text(encoding="utf-8")
-    assert f"works on {ours.success:.1%} of the pictures (PrivaTree: {theirs.success:.1%})" in said
-    assert f"At ε = 0.01 it works on {less.success:.1%}, and accuracy on clean rows is {less.accuracy:.1%}" in said
     apart = (ours.success - theirs.success) / math.hypot(ours.success_error, theirs.success_error)
     assert f"the trigger work on {ours.success:.1%}, PrivaTree on {theirs.success:.1%}" in page("backdoor")
     assert f"{apart:.1f} standard errors apart" in page("backdoor")
@@ -144,7 +141,7 @@ def test_statements_of_the_forests_paper_and_the_lead_of_pf_forest_are_as_stored
     table = stored("forests_accuracy").set_index("data")
     names = ("PF-forest", "PF-forest, 100 trees", "smooth forest: violated")
     (ours, spread), (hundred, _), (smooth, its_spread) = (estimates(table[name]) for name in names)
-    assert f"as accurate as the smooth forest on {(ours >= smooth).sum()} of {len(table)} data sets" in page("forests")
+    assert f"as accurate as the smooth forest on {(ours >= smooth).sum()} of {len(table)} tables" in page("forests")
     assert (smooth - ours <= 2 * (spread**2 + its_spread**2) ** 0.5).all()
     leads = (hundred - smooth).round(1)
     others = leads.drop("Mushroom")
@@ -211,8 +208,8 @@ def test_a_page_says_that_constants_were_chosen_on_its_tables(name: str, table: 
     assert set(lookahead[lookahead.str.endswith("*")].str.rstrip("*")) & set(stored(table).data)
 
 
-def test_as_many_data_sets_of_the_papers_tables_as_the_page_says_were_measured() -> None:
-    found = re.search(r"Of (\d+) data sets of the papers' tables, (\d+) were not measured", page("tables"))
+def test_as_many_tables_of_the_papers_as_the_page_says_were_measured() -> None:
+    found = re.search(r"Of the (\d+) that the papers measure, (\d+) are not here", page("tables"))
     assert found is not None
     here = f"{int(found[1]) - int(found[2])} of {found[1]} data sets"
     items = stored("papers_items")
@@ -222,7 +219,7 @@ def test_as_many_data_sets_of_the_papers_tables_as_the_page_says_were_measured()
 
 def test_tables_of_pages_are_filled_from_their_files() -> None:
     for path in PAGES.glob("*.md"):
-        text = filled(path.read_text(encoding="utf-8"), path.relative_to(ROOT).as_posix())
+        text = fill_tables(path.read_text(encoding="utf-8"), path.relative_to(ROOT).as_posix())
         assert "| --- |" in text, path
     rows = [{"e": e, "data": d, "x": x, "mean": "0.5", "error": ""} for e, d, x in product("12", "ab", "xy")][:-1]
     rows[0] |= {"error": "0.0123", "printed": ".4", "printed_error": "", "found": "differs"}

@@ -193,7 +193,7 @@ def test_the_named_learners_replace_their_entries_in_a_file_and_no_others(run, m
 def test_two_ledgers_of_ours_stand_on_a_tiny_universe_and_a_pair_shows_a_claim_that_does_not(run):
     _stand(run, "majority", "privatree")
     code, out, _ = run("verify", "privatree", "--quick")
-    assert (code, "The pair of data sets that shows it" in out) == (0, True)
+    assert (code, "The pair of tables that shows it" in out) == (0, True)
     assert re.search(r"^without +0$", out, re.MULTILINE)
     assert re.search(r"^with +0\.\d+$", out, re.MULTILINE)
 

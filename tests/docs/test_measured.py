@@ -137,7 +137,7 @@ def test_the_forest_is_ahead_as_often_as_the_stored_page_says():
         for line in stored("forests_accuracy.csv")
     ]
     ahead, behind = sum(ours >= theirs for ours, theirs in pairs), max(theirs - ours for ours, theirs in pairs)
-    assert f"[{ahead} of {len(pairs)} data sets]" in WHY
+    assert f"[{ahead} of {len(pairs)} tables]" in WHY
     assert f"at most {behind:.1f} percentage points behind" in WHY
 
 
@@ -147,7 +147,7 @@ def test_what_was_searched_and_audited_is_counted():
     rows = [int(number) for _, place in places for number in re.findall(r"up to (\d+) rows", place["where"])]
     universes = [place for _, place in places if "up to" in place["where"]]
     tables, pairs = ([place[key] for place in universes] for key in ("n_sets", "n_pairs"))
-    listed = f"{min(tables)} to {max(tables):,} tables and {min(pairs)} to {max(pairs):,} pairs, of up to {max(rows)} records"
+    listed = f"{min(tables)} to {max(tables):,} tables and {min(pairs)} to {max(pairs):,} pairs, of up to {max(rows)} rows"
     assert listed in VERDICTS
     assert len({place["where"] for learner, place in places if learner == "pf-tree"}) == 8
     assert "for PF-tree eight universes" in VERDICTS
@@ -174,6 +174,16 @@ def test_what_audits_show_is_what_the_stored_run_says():
     assert f"the stored one has {attacks['s-gbdt-published', 0.1]['n_done']} draws" in VERDICTS
 
 
+def test_lesson_four_quotes_the_pair_of_tables_that_the_stored_search_found():
+    facts = json.loads((ROOT / "data" / "benchmarks" / "verdicts.json").read_text(encoding="utf-8"))["facts"]
+    (search,) = (fact["searched"] for fact in facts if fact["params"] == {"grow_complete": True} and fact["epsilon"] == 1)
+    page = " ".join((ROOT / "docs" / "tutorials" / "lessons.md").read_text(encoding="utf-8").split())
+    without, beside = (f"{chance:.3g}".removeprefix("0") for chance in search["worst_pair"]["probabilities"])
+    assert [len(search["worst_pair"][table]) for table in ("first", "second")] == [3, 4]
+    assert f"one tree has probability {without} on three rows. On these and one more it has {beside}:" in page
+    assert f"the ratio is $e^{{{search['log_ratio']:.2f}}}$, not at most $e$" in page
+
+
 @pytest.mark.verify
 def test_what_ten_canaries_show_is_what_the_command_of_the_page_finds():
     command = 'dpviz.audit("pf-tree", epsilon=0.1, seed=20260101)'
@@ -194,7 +204,7 @@ def test_the_example_of_risk_is_the_plan_of_the_loans():
     held_out = sum(part.share for part in plan.held_out)
     first, second = (f"{step.cost.epsilon:.3f}".removeprefix("0") for step in stages)
     alone, rest, mean_delta = (f"{delta:.3f}".removeprefix("0") for delta in (grown, noise, risk.delta(0)))
-    assert f"{1 - held_out:.0%} of the records grow the tree, in two stages of bounded range {first} and {second}" in page
+    assert f"{1 - held_out:.0%} of the rows grow the tree, in two stages of bounded range {first} and {second}" in page
     assert f"compose to $\\delta(0) = {alone}$. The others meet noise at ε = 1, $\\delta(0) = {rest}$" in page
     assert f"so the mean counts: {mean_delta}." in page
     assert risk.delta(0) == pytest.approx((1 - held_out) * grown + held_out * noise, abs=1e-4)
