@@ -420,8 +420,8 @@ def output_tree(result: AuditResult) -> Tree | None:
     Its schema is that of the first place of search that has these columns and declares what it asks.
     """
     root, pair = result.output.get("root", result.output), result.worst_pair
-    universes = [(place.title, place.schema) for place in UNIVERSES] + [(place.title, place.schema) for place in COUNTEREXAMPLES]
-    for _, schema in sorted(universes, key=lambda place: place[0] != result.searched):
+    for place in sorted((*UNIVERSES, *COUNTEREXAMPLES), key=lambda place: place.title != result.searched):
+        schema = place.schema
         if pair is None or columns_of(schema) != pair.columns:
             continue
         try:

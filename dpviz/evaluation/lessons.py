@@ -285,14 +285,10 @@ def coin_by_coin(counts: tuple[int, ...], epsilon: float, *, rng: np.random.Gene
 
 def adding_up(n_features: int, epsilon: float) -> tuple[AuditResult, AuditResult]:
     """(the broken proof, the default learner), both searched exhaustively on tables of this many features."""
-    place = (_features(n_features),)
+    # identical columns: each tells the same about a row, so what they reveal about it adds up most plainly
+    place = (Universe((2,), copies=n_features, depth=1, max_rows=FEATURE_ROWS),)
     broken = verify(BROKEN, epsilon=epsilon, universes=place, **COMPLETE)
     return broken, verify(DEFAULT, epsilon=epsilon, universes=place, leaves="labels")
-
-
-def _features(count: int) -> Universe:
-    """Identical columns: each tells the same about a row, so what they reveal about it adds up most plainly."""
-    return Universe((2,), copies=count, depth=1, max_rows=FEATURE_ROWS)
 
 
 @dataclass(frozen=True, eq=False)

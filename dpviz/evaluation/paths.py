@@ -3,8 +3,6 @@
 Many fits that share their noise cancel it, so this is for simulated and public rows only.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from dpviz.errors import DpvizError
@@ -22,21 +20,13 @@ EPSILONS: tuple[float, ...] = tuple(
 ) + (10.0,)
 
 
-@dataclass(frozen=True)
-class PathStep:
-    """One step of a path."""
-
-    result: FitResult
-    score: float  #: Accuracy of the fit on the test rows, balanced accuracy where `has_rare_classes`, or R²
-
-
-def path_step(request: FitRequest, train: EncodedDataset, test: EncodedDataset, *, role: DataRole) -> PathStep:
-    """The fit that is asked for, trained on `train` and tested on `test`. Raises DpvizError for private rows."""
+def fit_step(request: FitRequest, train: EncodedDataset, test: EncodedDataset, *, role: DataRole) -> tuple[FitResult, float]:
+    """The fit of one step on `train`, and its `leading_measure` on `test`. Raises DpvizError for private rows."""
     if role is DataRole.PRIVATE:
         what = "Fits that share their noise would give private rows away."
         raise DpvizError(what, remedy="Look at one tree at a time, or use simulated or public rows.")
     result = request.fit(train)
-    return PathStep(result, leading_measure(result.model, train, test))
+    return result, leading_measure(result.model, train, test)
 
 
 def has_rare_classes(train: EncodedDataset) -> bool:

@@ -110,7 +110,7 @@ class Search:
     stages: tuple[int, ...] = STAGES
     progress: Progress | None = None
     stop: Stop | None = None  #: Asked between stages
-    found: dict[int, GridPoint] = field(default_factory=dict, init=False)
+    points: dict[int, GridPoint] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         if not self.grid:
@@ -133,7 +133,7 @@ class Search:
                 yield self._answer(is_complete=False)
                 return
             yield self._draw(places, total)
-        self._tell(1.0)
+        self._report(1.0)
         yield self._answer(is_complete=True)
 
     def _next_draws(self) -> Iterator[tuple[Sequence[int], int]]:
@@ -141,9 +141,9 @@ class Search:
         yield range(len(self.grid)), self.stages[0]
         for places in self._places():
             for total in self.stages:
-                wanted = [at for at in places if not self._is_settled(at) and self.found[at].n_draws < total]
-                if wanted:
-                    yield wanted, total
+                open_places = [at for at in places if not self._is_settled(at) and self.points[at].n_draws < total]
+                if open_places:
+                    yield open_places, total
 
     def _places(self) -> Iterator[tuple[int, ...]]:
         """What to settle next: the last point that a first look finds below the reliability, and the first above it.
@@ -151,44 +151,44 @@ class Search:
         Then points until the first "yes", and the last "no", has a settled neighbour.
         """
         last = len(self.grid) - 1
-        first = min((at for at, point in self.found.items() if point.share >= self.reliability), default=last)
+        first = min((at for at, point in self.points.items() if point.share >= self.reliability), default=last)
         yield tuple(at for at in (first - 1, first) if at >= 0)
-        for wanted in ("yes", "no"):
-            while (between := self._between(wanted))[1] - between[0] > 1:
-                no, yes = between
+        for verdict in ("yes", "no"):
+            while (bracket := self._bracket(verdict))[1] - bracket[0] > 1:
+                no, yes = bracket
                 yield (last if yes > last else (no + yes) // 2,)  # no other place matters when the last one fails
 
-    def _between(self, wanted: str) -> tuple[int, int]:
+    def _bracket(self, verdict: str) -> tuple[int, int]:
         """(the settled point before, or -1; the first "yes", or the end), or (the last "no", or -1; the settled point after)."""
-        settled = [at for at in self.found if self._is_settled(at)]
-        found = [at for at in settled if self.found[at].verdict == wanted]
-        if wanted == "yes":
-            first = min(found, default=len(self.grid))
+        settled = [at for at in self.points if self._is_settled(at)]
+        alike = [at for at in settled if self.points[at].verdict == verdict]
+        if verdict == "yes":
+            first = min(alike, default=len(self.grid))
             return max((at for at in settled if at < first), default=-1), first
-        last = max(found, default=-1)
+        last = max(alike, default=-1)
         return last, min((at for at in settled if at > last), default=len(self.grid))
 
     def _is_settled(self, at: int) -> bool:
-        point = self.found[at]
+        point = self.points[at]
         return point.verdict != "open" or point.n_draws >= self.stages[-1]
 
     def _draw(self, places: Sequence[int], total: int) -> SearchAnswer:
         """Draws up to `total` at places with equally many so far."""
-        before = {at: self.found[at].outcomes if at in self.found else np.empty(0) for at in places}
+        before = {at: self.points[at].outcomes if at in self.points else np.empty(0) for at in places}
         n_before = len(before[places[0]])
         fresh = self.draw(tuple(places), total - n_before, n_before)
         for at, outcomes in zip(places, fresh, strict=True):
             drawn = np.concatenate([before[at], outcomes])
-            self.found[at] = judge_point(self.grid[at], drawn, self.target, self.reliability, self.failure)
-        self._tell(min(0.95, sum(point.n_draws for point in self.found.values()) / (3 * self.stages[-1])))
+            self.points[at] = judge_point(self.grid[at], drawn, self.target, self.reliability, self.failure)
+        self._report(min(0.95, sum(point.n_draws for point in self.points.values()) / (3 * self.stages[-1])))
         return self._answer(is_complete=False)
 
-    def _tell(self, share: float) -> None:
+    def _report(self, share: float) -> None:
         if self.progress is not None:
             self.progress(share)
 
     def _answer(self, *, is_complete: bool) -> SearchAnswer:
-        points = tuple(point for _, point in sorted(self.found.items()))
+        points = tuple(point for _, point in sorted(self.points.items()))
         return SearchAnswer(self.grid, points, self.reliability, self.confidence, is_complete)
 
 
@@ -292,15 +292,19 @@ def outcomes(world: World, setups: Sequence[Setup], measure: Measure, seeds: Seq
 
     Setups share draws of the world, and the noise as far as they use the same; `how` is for `in_chunks`.
     """
-    found = in_chunks(partial(_fits, world, tuple(setups), measure), seeds, _CHUNK, **how)
-    return np.concatenate(found, axis=1) if found else np.empty((len(setups), 0))
+    chunks = in_chunks(partial(_measure_fits, world, tuple(setups), measure), seeds, _CHUNK, **how)
+    return np.concatenate(chunks, axis=1) if chunks else np.empty((len(setups), 0))
 
 
-def _fits(world: World, setups: tuple[Setup, ...], measure: Measure, seeds: Sequence[int]) -> np.ndarray:
-    def of(result: FitResult, rows: EncodedDataset, test: EncodedDataset) -> float:
-        return result.score(test) if measure == "accuracy" else label_accuracy(result, rows)
-
-    return np.array([[of(*found) for found in fit_setups(world, setups, seed, noise=seed)] for seed in seeds]).T
+def _measure_fits(world: World, setups: tuple[Setup, ...], measure: Measure, seeds: Sequence[int]) -> np.ndarray:
+    values = [
+        [
+            result.score(test) if measure == "accuracy" else label_accuracy(result, rows)
+            for result, rows, test in fit_setups(world, setups, seed, noise=seed)
+        ]
+        for seed in seeds
+    ]
+    return np.array(values).T
 
 
 def label_accuracy(result: FitResult, data: EncodedDataset) -> float:
@@ -311,7 +315,7 @@ def label_accuracy(result: FitResult, data: EncodedDataset) -> float:
         raise DpvizError(what, remedy="Choose a learner that grows one tree.")
     counts = exact_trace(tree, data).counts
     leaves = ((placed.node.label, counts[placed.path]) for placed in tree.nodes() if isinstance(placed.node, Leaf))
-    right = [here[label] == here.max() for label, here in leaves if here.any()]
+    right = [rows[label] == rows.max() for label, rows in leaves if rows.any()]
     return float(np.mean(right)) if right else 1.0
 
 
@@ -394,8 +398,8 @@ def consequences_steps(
         yield Consequences(tuple(item for _, item in sorted(items.items())), draws)
 
 
-def _order(epsilons: Sequence[float], asked: float) -> list[int]:
-    """Positions: the nearest to what was asked, then every fourth, every second, the others."""
-    nearest = min(range(len(epsilons)), key=lambda at: abs(math.log(epsilons[at] / asked)))
+def _order(epsilons: Sequence[float], first: float) -> list[int]:
+    """Positions: the nearest to the first epsilon, then every fourth, every second, the others."""
+    nearest = min(range(len(epsilons)), key=lambda at: abs(math.log(epsilons[at] / first)))
     coarse_first = sorted(range(len(epsilons)), key=lambda at: (at % 4 > 0) + at % 2)
     return list(dict.fromkeys([nearest, *coarse_first]))

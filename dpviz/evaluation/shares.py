@@ -11,6 +11,7 @@ import numpy as np
 
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.errors import Cancelled
+from dpviz.evaluation.metrics import NORMAL_95
 from dpviz.evaluation.repeat import Workers, fit_each
 from dpviz.learners import FitRequest, require_task
 from dpviz.progress import Progress, Stop
@@ -113,8 +114,6 @@ def level_shares(growth: float, depth: int) -> Shares:
 # the same seed at every point, so that differences are less noisy than the points themselves. Computed from many trees and from
 # exact rows: for simulated and public rows only.
 
-#: Two-sided 95% of a normal distribution.
-Z = 1.959964
 _CHUNK = 2
 
 
@@ -157,7 +156,7 @@ class ShareMap:
     def as_good(self) -> tuple[int, ...]:
         """Points statistically tied with the best: the 95% interval of the paired difference holds 0."""
         behind = self.scores[self.best] - self.scores
-        limit = Z * np.nan_to_num(standard_error(behind), nan=np.inf)
+        limit = NORMAL_95 * np.nan_to_num(standard_error(behind), nan=np.inf)
         return tuple(np.flatnonzero(behind.mean(axis=1) <= limit).tolist())
 
     def nearest(self, shares: Shares) -> int:

@@ -8,7 +8,7 @@ import pytest
 
 import dpviz
 from dpviz.errors import DpvizError, ParameterError, UnknownName
-from dpviz.evaluation.paths import EPSILONS, leading_measure, path_step, references
+from dpviz.evaluation.paths import EPSILONS, fit_step, leading_measure, references
 from dpviz.evaluation.resampling import Resamples, resample
 from dpviz.io.samples import load_sample
 from dpviz.learners import FitRequest
@@ -117,12 +117,12 @@ def test_progress_ends_at_one_a_stop_keeps_what_is_done_and_wrong_questions_are_
 @slow
 def test_every_step_is_the_librarys_own_fit_on_rows_that_are_not_private():
     for epsilon in EPSILONS[::6]:
-        found = path_step(asked(epsilon=epsilon, seed=7, max_depth=3, depth=3), TRAIN, TEST, role=DataRole.SIMULATED)
+        request = asked(epsilon=epsilon, seed=7, max_depth=3, depth=3)
+        result, score = fit_step(request, TRAIN, TEST, role=DataRole.SIMULATED)
         alone = dpviz.fit("pf-tree", TRAIN, epsilon=epsilon, seed=7, max_depth=3, depth=3)
-        assert found.result.to_json() == alone.to_json()
-        assert found.score == alone.score(TEST)
+        assert (result.to_json(), score) == (alone.to_json(), alone.score(TEST))
     with pytest.raises(DpvizError, match="would give private rows away"):
-        path_step(asked(), TRAIN, TEST, role=DataRole.PRIVATE)
+        fit_step(asked(), TRAIN, TEST, role=DataRole.PRIVATE)
     steps = np.diff(np.log(EPSILONS))
     assert (EPSILONS[0], EPSILONS[-1]) == (0.01, 10.0)
     assert 0.17 < steps.min() <= steps.max() < 0.3
@@ -147,7 +147,7 @@ def test_a_tree_is_compared_with_an_ordinary_one_and_a_constant_by_classes_where
     assert found["constant"] == np.mean(TEST.target == TRAIN.class_counts().argmax())
     train = TRAIN.take(np.flatnonzero((TRAIN.target == 0) | (np.arange(TRAIN.n_rows) % 12 == 0)), share=1.0)
     assert train.class_counts().max() >= 0.9 * train.n_rows
-    step = path_step(asked(seed=7, max_depth=3, depth=3), train, TEST, role=DataRole.SIMULATED)
-    predicted = step.result.model.predict(TEST)
-    assert step.score == np.mean([np.mean(predicted[TEST.target == code] == code) for code in (0, 1)])
+    result, score = fit_step(asked(seed=7, max_depth=3, depth=3), train, TEST, role=DataRole.SIMULATED)
+    predicted = result.model.predict(TEST)
+    assert score == np.mean([np.mean(predicted[TEST.target == code] == code) for code in (0, 1)])
     assert references(train, TEST, max_depth=3)["constant"] == 0.5

@@ -16,10 +16,11 @@ from dpviz.charts.budget import split_html, split_of
 from dpviz.charts.tree.svg import NodeNotes, draw_tree
 from dpviz.charts.wording import capital, r2_text
 from dpviz.errors import DpvizError
-from dpviz.evaluation.paths import PathStep, has_rare_classes, path_step, references
+from dpviz.evaluation.paths import fit_step, has_rare_classes, references
 from dpviz.evaluation.repeat import process_local_copy
 from dpviz.learners import FitRequest
 from dpviz.models.tree import as_tree
+from dpviz.results.result import FitResult
 from dpviz.results.verdict import ROW, Unit, Verdict, loss_text, times_text
 from dpviz.results.wording import number_text
 from dpviz.table.dataset import EncodedDataset
@@ -39,7 +40,7 @@ CONSTANT_AT = 1 / 3
 
 @dataclass(frozen=True, eq=False)
 class DrawnStep:
-    """One path_step as it is drawn: its epsilon, and both drawings without their style sheet.
+    """One step as it is drawn: its epsilon, and both drawings without their style sheet.
 
     `beside` is what the tree is compared with, by name; `verdict` is what may be said of it, `shape` what the public rule makes
     of this epsilon, `split` where epsilon goes.
@@ -65,30 +66,30 @@ class PathSteps:
     fold: bool
     unit: Unit = ROW
 
-    def steps(self, wanted: Sequence[tuple[float, FitRequest, int]]) -> list[DrawnStep | DpvizError]:
+    def steps(self, requests: Sequence[tuple[float, FitRequest, int]]) -> list[DrawnStep | DpvizError]:
         """One step, or why the learner refuses it, per (value, request, draws to have room for); the fits share their counts."""
         train = process_local_copy(self.train)
         lines = cache(lambda depth: references(self.train, self.test, max_depth=depth))
 
-        def made(value: float, request: FitRequest, draws: int) -> DrawnStep | DpvizError:
+        def draw_step(value: float, request: FitRequest, draws: int) -> DrawnStep | DpvizError:
             try:
-                found = path_step(request, train, self.test, role=self.role)
+                result, score = fit_step(request, train, self.test, role=self.role)
             except DpvizError as problem:
                 return problem.with_traceback(None)
-            return self._draw_step(value, found, lines(request.comparison_depth(train.schema)), draws)
+            beside = lines(request.comparison_depth(train.schema))
+            return self._draw_step(value, replace(result, unit=self.unit), score, beside, draws)
 
-        return [made(*one) for one in wanted]
+        return [draw_step(*request) for request in requests]
 
-    def _draw_step(self, value: float, found: PathStep, beside: Mapping[str, float], draws: int) -> DrawnStep:
-        result, plan = replace(found.result, unit=self.unit), found.result.plan
-        complete = as_tree(result.model)
+    def _draw_step(self, value: float, result: FitResult, score: float, beside: Mapping[str, float], draws: int) -> DrawnStep:
+        complete, plan = as_tree(result.model), result.plan
         assert complete is not None
-        shown = collapse_leaves(complete, plan) if self.fold else complete
-        widths = exact_trace(shown, self.train).shares(shown) if self.role.may_show_rows else {}
-        notes = NodeNotes(widths, probabilities=intervals(complete, shown, plan, result.unit.rows), n_draws=draws)
-        wide, narrow = (draw_tree(shown, notes, title="Tree", narrow=narrow).embedded() for narrow in (False, True))
-        split, said = split_html(split_of(result)), result.verdict()
-        return DrawnStep(value, wide, narrow, found.score, beside, said, shape_in_words(plan), split)
+        tree = collapse_leaves(complete, plan) if self.fold else complete
+        widths = exact_trace(tree, self.train).shares(tree) if self.role.may_show_rows else {}
+        notes = NodeNotes(widths, probabilities=intervals(complete, tree, plan, result.unit.rows), n_draws=draws)
+        wide, narrow = (draw_tree(tree, notes, title="Tree", narrow=narrow).embedded() for narrow in (False, True))
+        split = split_html(split_of(result))
+        return DrawnStep(value, wide, narrow, score, beside, result.verdict(), shape_in_words(plan), split)
 
 
 def shape_in_words(plan: BudgetPlan) -> str:

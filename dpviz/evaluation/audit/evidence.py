@@ -156,10 +156,6 @@ def typical(learner: str | LearnerSpec, *, epsilon: float = 1.0, **params: Any) 
     return BoundLearner(FitRequest.of(learner, epsilon=epsilon, **params), schema)
 
 
-#: Why nothing is listed, by whether the universe has numbers to predict.
-_OF_NUMBERS = {False: "{} predicts numbers; only classes are listed.", True: "{} grows no tree of numbers."}
-
-
 @dataclass(frozen=True)
 class BoundLearner:
     """A request on one schema, from when an audit of it began. An audit is about one row, also where persons have several.
@@ -184,7 +180,8 @@ class BoundLearner:
         epsilon = validate_number("verify", "epsilon", epsilon, low=least, high=most, allowed=allowed)
         is_number = isinstance(schema.target, NumericTarget)
         if ("number" if is_number else "classes") not in spec.tasks or (is_number and spec.prepare is None):
-            raise UnsupportedError(_OF_NUMBERS[is_number].format(spec.title), remedy="Audit it by sampling.")
+            why = "grows no tree of numbers" if is_number else "predicts numbers; only classes are listed"
+            raise UnsupportedError(f"{spec.title} {why}.", remedy="Audit it by sampling.")
         test_share = 0.0 if is_number else None  # what the test of numbers reads depends on released values without end
         try:
             settings = {"epsilon": epsilon, "max_depth": depth, "depth": depth, "test_share": test_share}
@@ -252,14 +249,14 @@ class BoundLearner:
             "seconds": time.perf_counter() - self.started,
         }
 
-    def result(self, found: Separation, *, searched: str, n_sets: int, n_pairs: int) -> AuditResult:
+    def result(self, worst: Separation, *, searched: str, n_sets: int, n_pairs: int) -> AuditResult:
         """The result with its verdict."""
-        log_ratio = 0.0 if found.log_ratio < 0 else found.log_ratio  # where little is certified; not-a-number stays what it is
+        log_ratio = 0.0 if worst.log_ratio < 0 else worst.log_ratio  # where little is certified; not-a-number stays what it is
         return AuditResult(
             **self.verdict_fields(log_ratio),
             log_ratio=log_ratio,
-            worst_pair=found.pair if found.log_ratio > 0 else None,
-            output=found.output if found.log_ratio > 0 else {},
+            worst_pair=worst.pair if worst.log_ratio > 0 else None,
+            output=worst.output if worst.log_ratio > 0 else {},
             searched=searched,
             n_sets=n_sets,
             n_pairs=n_pairs,

@@ -112,13 +112,9 @@ class Universe:
         """Number of each data set restricted to some kinds (bool of shape (n_kinds,)), shape (n_sets,)."""
         return np.searchsorted(self.keys, (self.counts * kinds) @ self._radix)
 
-    def rows(self, index: int) -> np.ndarray:
-        """Positions in `kinds` of the rows of data set number `index`, repeated as often as they occur."""
-        return np.repeat(np.arange(self.kinds.n_rows), self.counts[index])
-
     def dataset(self, index: int) -> EncodedDataset:
         """Data set number `index`."""
-        return self.kinds.take(self.rows(index), share=1.0)
+        return self.kinds.take(_row_numbers(self.counts[index]), share=1.0)
 
 
 # --- The exact law of what a learner releases, and the search for the output that tells two neighbouring data sets apart best.
@@ -188,7 +184,7 @@ class NodeLaws:
 
     def dataset(self, counts: Counts) -> EncodedDataset:
         """The rows of a multiset."""
-        return self.kinds.take(self._rows(counts), share=1.0)
+        return self.kinds.take(_row_numbers(counts), share=1.0)
 
     def law(self, counts: Counts, level: int) -> Law:
         """What the level does with these rows. Raises UnsupportedError."""
@@ -303,7 +299,7 @@ class NodeLaws:
         if self._shared is None:
             return whole_distribution(self.planned, self.dataset(counts), self._source, most=self._most_runs), 0.0
         depth = sum(max(outcome.depth for outcome in outcomes) for outcomes in self.outcomes[:level])
-        rows = self._rows(counts)
+        rows = _row_numbers(counts)
         found, cut = node_distribution(self._shared, node_of(self._shared.root, rows, depth), self._source)
         for whole in (counts, *self._pair):  # alone, and among the rows of a pair
             if all(few <= many for few, many in zip(counts, whole, strict=True)):
@@ -335,16 +331,17 @@ class NodeLaws:
             self.outcomes[level].append(Outcome((), lambda _: json.loads(key)) if body else outcome_of(self.kinds, key))
         return numbers[key]
 
-    def _rows(self, counts: Counts) -> np.ndarray:
-        """Positions in `kinds`, repeated as often as they occur."""
-        return np.repeat(np.arange(self.kinds.n_rows), counts)
-
 
 class _ReadsOtherRows(UnsupportedError):
     """The law at a node depends on rows elsewhere."""
 
     def __init__(self) -> None:
         super().__init__("What this learner does at a node depends on other rows.", remedy="Audit it by sampling.")
+
+
+def _row_numbers(counts: Counts | np.ndarray) -> np.ndarray:
+    """The number of each kind, as often as it occurs."""
+    return np.repeat(np.arange(len(counts)), counts)
 
 
 def _plus_one(counts: Counts, kind: int) -> Counts:

@@ -35,9 +35,7 @@ from dpviz.randomness import generator
 from dpviz.results.wording import number_text
 from dpviz.table.validation import is_number, validate_fraction, validate_number
 
-#: An output: a number, a text, anything hashable; or several things that a run shows, by name.
-Output = Hashable | Mapping[str, Hashable]
-#: One output per run, or a file of them.
+#: One output per run, or a file of them: a number, a text, anything hashable; or several things that a run shows, by name.
 Outputs = Sequence[Hashable] | Sequence[Mapping[str, Hashable]] | str | Path
 #: What one run shows, by name; floats are told apart by cells.
 RunOutput = dict[str, Hashable]
@@ -66,15 +64,17 @@ class OutputBound:
     def __str__(self) -> str:
         seen = f" in {self.event}" if self.event else ""
         delta = f" and delta {number_text(self.delta)}" if self.delta else ""
-        held = f"No guarantee below epsilon = {number_text(self.bound)}{delta} holds" if self.bound > 0 else "Nothing is refuted"
-        found = (
-            f"{held} ({self.confidence:.0%} confidence): an event{seen} came {self.hits[0]:,} and {self.hits[1]:,} times in "
+        result = "Nothing is refuted"
+        if self.bound > 0:
+            result = f"No guarantee below epsilon = {number_text(self.bound)}{delta} holds"
+        sentence = (
+            f"{result} ({self.confidence:.0%} confidence): an event{seen} came {self.hits[0]:,} and {self.hits[1]:,} times in "
             f"{self.n_tested:,} runs on each table."
         )
         if self.claimed is not None:
-            found += f" The claimed {number_text(self.claimed)} is {'refuted' if self.refutes else 'not refuted'}."
+            sentence += f" The claimed {number_text(self.claimed)} is {'refuted' if self.refutes else 'not refuted'}."
         return (
-            f"{found} So many runs can show {number_text(self.largest)} at most. A small bound is no guarantee: other tables, "
+            f"{sentence} So many runs can show {number_text(self.largest)} at most. A small bound is no guarantee: other tables, "
             "other outputs and more runs may show more."
         )
 
@@ -118,7 +118,7 @@ def audit_outputs(
     if claimed is not None:
         claimed = validate_number("audit_outputs", "claimed", claimed, low=0, allowed="a number of at least 0, or None")
     delta = float(delta)
-    tables = [[_by_name(one) for one in _outputs(given)] for given in (first, second)]
+    tables = [[_by_name(one) for one in _read(outputs)] for outputs in (first, second)]
     n = min(map(len, tables))
     if n < 2:
         raise DpvizError("There are fewer than two outputs on a table.", remedy="Give one output per independent run.")
@@ -136,20 +136,20 @@ def audit_outputs(
     return OutputBound(bound, delta, 1 - beta, largest, event, (hits[0], hits[1]), n_tested, claimed)
 
 
-def _outputs(given: Outputs) -> Iterable[Any]:
-    if isinstance(given, (str, Path)):
+def _read(outputs: Outputs) -> Iterable[Any]:
+    if isinstance(outputs, (str, Path)):
         try:
-            lines = Path(given).read_text(encoding="utf-8").splitlines()
+            lines = Path(outputs).read_text(encoding="utf-8").splitlines()
         except (OSError, ValueError):
             raise DpvizError(
-                "The outputs cannot be read.", where=path_text(given), remedy="Give a text file, one output per line."
+                "The outputs cannot be read.", where=path_text(outputs), remedy="Give a text file, one output per line."
             ) from None
         return map(_parse_line, lines)
-    if isinstance(given, (Mapping, bytes)) or hasattr(given, "columns") or not isinstance(given, Iterable):
+    if isinstance(outputs, (Mapping, bytes)) or hasattr(outputs, "columns") or not isinstance(outputs, Iterable):
         # what a table lists is the names of its columns
         allowed = "a sequence with one output per run, such as the records of a table, or a path"
-        raise ParameterError("audit_outputs", "outputs", type(given).__name__, allowed)
-    return given
+        raise ParameterError("audit_outputs", "outputs", type(outputs).__name__, allowed)
+    return outputs
 
 
 def _parse_line(line: str) -> Any:
@@ -186,10 +186,10 @@ def _discretise(first: list[RunOutput], second: list[RunOutput], half: int) -> N
         if len(numbers) == len(values) and np.all(np.isfinite(numbers)) and len(np.unique(numbers)) > CELLS:
             chosen = np.concatenate([numbers[:half], numbers[len(first) : len(first) + half]])
             limits = np.unique(np.quantile(chosen, np.linspace(0, 1, CELLS + 1)))
-            told: Sequence[Hashable] = np.searchsorted(limits, numbers, side="right").tolist()
+            cells: Sequence[Hashable] = np.searchsorted(limits, numbers, side="right").tolist()
         else:
-            told = [repr(value) if isinstance(value, (float, np.floating)) else value for value in values]
-        for one, value in zip((*first, *second), told, strict=True):
+            cells = [repr(value) if isinstance(value, (float, np.floating)) else value for value in values]
+        for one, value in zip((*first, *second), cells, strict=True):
             one[name] = value
 
 
@@ -225,6 +225,6 @@ def _choose(
             ups, downs = (np.cumsum([side[seen] for seen in ranked]) for side in (up, down))
             worth = way(ups, downs, n, beta=beta, delta=delta)
             last = int(worth.argmax())
-            found = (float(worth[last]), name, frozenset(ranked[: last + 1]), likelier_on, way)
-            best = max(best, found, key=lambda item: item[0])
+            choice = (float(worth[last]), name, frozenset(ranked[: last + 1]), likelier_on, way)
+            best = max(best, choice, key=lambda item: item[0])
     return best[1:]
