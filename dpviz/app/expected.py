@@ -36,20 +36,20 @@ def expected_screen(request: FitRequest, in_use: DataInUse, *, begins: bool = Tr
     st.header("What to expect", anchor=False)
     with st.container(horizontal=True, vertical_alignment="top", gap="medium"):
         percent, is_typed = _ask_base_rate(in_use, rare)
-        said = st.container()
+        answer = st.container()
     if percent is None:
-        said.caption(f"Say how many of 100 rows are {as_code(rare)}, as known without the data.")
+        answer.caption(f"Say how many of 100 rows are {as_code(rare)}, as known without the data.")
         return
-    with said:
+    with answer:
         make = partial(expected_steps, in_use.schema, request, base_rate=percent / 100, n_rows=n_rows, seed=SEED)
         more: dict[str, Any] = {"priority": "short", "keep": 40, "shared": in_use.is_as_bundled}
         key = canonical_key(in_use, request, base_rate=percent / 100)
-        task = background.in_one(SLOT, key, make, is_last=lambda found: found[0].draws == DRAWS, **more)
+        task = background.in_one(SLOT, key, make, is_last=lambda scores: scores[0].draws == DRAWS, **more)
         if begins or is_typed:
             background.autostart(task, _PATIENCE)
         else:
             background.start_button(task, "Simulate", ":material/query_stats:")
-        _say(task, (common, rare) if percent <= 50 else (rare, common))
+        _show_answer(task, (common, rare) if percent <= 50 else (rare, common))
 
 
 def _ask_base_rate(in_use: DataInUse, name: str) -> tuple[float | None, bool]:
@@ -60,25 +60,25 @@ def _ask_base_rate(in_use: DataInUse, name: str) -> tuple[float | None, bool]:
     words = "As known without the data, from a report or the literature."
     schema = hashlib.sha256(in_use.schema.key.encode()).hexdigest()[:12]  # never of the rows: keys travel to the browser
     more = {"key": f"base-rate {schema}", "persist_state": "session", "help": words, "width": 220}
-    found = st.number_input(f"Of 100 rows, {as_code(name)}", 0.1, 99.9, start, 1.0, format="%g", **more)
-    return found, found != start
+    rate = st.number_input(f"Of 100 rows, {as_code(name)}", 0.1, 99.9, start, 1.0, format="%g", **more)
+    return rate, rate != start
 
 
-def _say(task: background.Task, classes: tuple[str, str]) -> None:
+def _show_answer(task: background.Task, classes: tuple[str, str]) -> None:
     status = background.show(task, "Simulating what to expect", render=lambda now: _picture(now.values[0], classes))
     if not status.values or status.job is not None:
         return
-    (found,) = status.values
+    (scores,) = status.values
     if status.is_done:  # a first look is too little to judge by, also where the rest was stopped
-        headline = expected_headline(found, classes[0])
-        (st.info if is_worth_it(found) else st.warning)(f"**{escape_markdown(headline)}**", icon=":material/query_stats:")
-    _picture(found, classes)
+        headline = expected_headline(scores, classes[0])
+        (st.info if is_worth_it(scores) else st.warning)(f"**{escape_markdown(headline)}**", icon=":material/query_stats:")
+    _picture(scores, classes)
     with st.popover("In words", type="tertiary"):
-        st.markdown("\n".join(f"- {escape_markdown(expected_sentence(one, *classes))}" for one in found))
+        st.markdown("\n".join(f"- {escape_markdown(expected_sentence(one, *classes))}" for one in scores))
         st.caption(f"Simulated, of at most {MAX_ROWS:,} rows; no row is read.")
 
 
-def _picture(found: Sequence[ExpectedScores], classes: tuple[str, str]) -> None:
-    show_chart(expected_chart(found, *classes), "expected")
-    if found[0].draws < DRAWS:
-        st.caption(f"A first look: {found[0].draws} of {DRAWS} trees at each strength.")
+def _picture(scores: Sequence[ExpectedScores], classes: tuple[str, str]) -> None:
+    show_chart(expected_chart(scores, *classes), "expected")
+    if scores[0].draws < DRAWS:
+        st.caption(f"A first look: {scores[0].draws} of {DRAWS} trees at each strength.")

@@ -25,15 +25,15 @@ _LOOK = {
 
 def guarantee_of(result: FitResult) -> None:
     """One line about the guarantee, and "why?", which opens the rest. What a page has trained itself is not released."""
-    said = result.verdict(released=False)
+    verdict = result.verdict(released=False)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=frame.GUARANTEE):
-        data = guarantee_words(said) | {"pending": PENDING}
+        data = guarantee_words(verdict) | {"pending": PENDING}
         component("dpviz_guarantee", Path(__file__))(key="guarantee", data=data)
         with st.popover("why?", type="tertiary"):
-            box, icon = _LOOK[said.kind]
-            head = f"**{get_learner(result.learner).title}. {escape_markdown(said.headline)}.**"
-            box(f"{head}  \n{escape_markdown(said.odds)} {said.because}", icon=icon)
-            plain_bound(said.plain_bound)
+            box, icon = _LOOK[verdict.kind]
+            head = f"**{get_learner(result.learner).title}. {escape_markdown(verdict.headline)}.**"
+            box(f"{head}  \n{escape_markdown(verdict.odds)} {verdict.because}", icon=icon)
+            plain_bound(verdict.plain_bound)
             if result.disclosures:
                 st.markdown(f":material/visibility: Learned from the rows, and not covered by ε ({len(result.disclosures)}):")
                 st.markdown("\n".join(f"- {line}" for line in _disclosure_lines(result.disclosures)))
@@ -53,10 +53,10 @@ def noise_line(result: FitResult, role: DataRole) -> None:
         st.caption(f":material/science: Simulation, not a release: its seed, {result.seed}, is known, so it protects nobody.")
 
 
-def _disclosure_lines(found: tuple[Disclosure, ...]) -> list[str]:
+def _disclosure_lines(disclosures: tuple[Disclosure, ...]) -> list[str]:
     """One line each, but at most three of a kind and then how many more there are."""
     kinds: dict[str, list[Disclosure]] = {}
-    for item in found:
+    for item in disclosures:
         kinds.setdefault(item.code, []).append(item)
     lines = []
     for items in kinds.values():

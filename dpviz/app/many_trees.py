@@ -37,11 +37,11 @@ def many_trees_screen(model: Any) -> None:
     number = whole_number(f"Tree, of {len(trees):,}", 1, len(trees), 1, key="member")
     tree = trees[number - 1].merged()
     leaves = count_text(tree.n_leaves, "leaf", "leaves")
-    said = "Every tree has one vote."
+    words = "Every tree has one vote."
     if isinstance(model, BoostedTrees):
         name = escape_markdown(score_name(model.schema, (number - 1) % model.n_scores))
-        said = f"Every row reaches one leaf, whose number is added to its {name}."
-    st.caption(f"Equal sides merged: {leaves}, depth {tree.depth}. {said}")
+        words = f"Every row reaches one leaf, whose number is added to its {name}."
+    st.caption(f"Equal sides merged: {leaves}, depth {tree.depth}. {words}")
     if tree.n_leaves > MAX_LEAVES:
         st.info(f"More than {MAX_LEAVES} leaves are not drawn.", icon=":material/info:")
     else:
@@ -57,13 +57,13 @@ def _effects_screen(model: Model) -> None:
     if not isinstance(schema.target, NumericTarget):
         names = schema.classes
         answer = int(st.selectbox("Class", range(len(names)), 1, format_func=names.__getitem__, key="effect-class"))
-    found = once_of(model, "_effects", effects)
-    order = [effect.feature for effect in by_size(found, answer)]
+    all_effects = once_of(model, "_effects", effects)
+    order = [effect.feature for effect in by_size(all_effects, answer)]
     place = st.selectbox("Feature", order, format_func=schema.feature_names.__getitem__, key="effect-feature")
-    shown = next(effect for effect in found if effect.feature == place)
-    show_chart(effect_chart(schema, shown, answer), "effect")
+    chosen = next(effect for effect in all_effects if effect.feature == place)
+    show_chart(effect_chart(schema, chosen, answer), "effect")
     alt = "How far each feature moves the prediction, most first."
-    st.dataframe(effect_rows(schema, found, answer), hide_index=True, height="content", alt=alt)
+    st.dataframe(effect_rows(schema, all_effects, answer), hide_index=True, height="content", alt=alt)
 
 
 def model_screen(result: FitResult, title: str, *, key: str) -> None:
@@ -72,9 +72,9 @@ def model_screen(result: FitResult, title: str, *, key: str) -> None:
     if tree is None:
         _effects_screen(result.model)
     else:
-        shown = collapse_leaves(tree, result.plan)
-        notes = NodeNotes(probabilities=intervals(tree, shown, result.plan, result.unit.rows))
-        show_tree(shown, title=title, key=key, selected=chosen_in(key, shown)[0], notes=notes)
+        folded = collapse_leaves(tree, result.plan)
+        notes = NodeNotes(probabilities=intervals(tree, folded, result.plan, result.unit.rows))
+        show_tree(folded, title=title, key=key, selected=chosen_in(key, folded)[0], notes=notes)
     person_screen(result.model, tree)
     if result.test_report is not None:
         with on_demand("Every measure of the private test", icon=":material/fact_check:") as box:

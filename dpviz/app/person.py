@@ -12,6 +12,7 @@ import numpy as np
 import streamlit as st
 
 from dpviz.app.parts import escape_markdown
+from dpviz.app.prose import prose
 from dpviz.app.tree_view import SELECTED
 from dpviz.app.widgets import on_demand
 from dpviz.charts.tree.text import path_in_words
@@ -36,19 +37,18 @@ _MAX_COLUMNS = 60
 
 def person_screen(model: Model, tree: Tree | None) -> None:
     """The form and its answer. `tree` is the model as one tree, whose path lights up; None for other models."""
-    asked = _features_used(model, tree)
-    if len(asked) > _MAX_COLUMNS:
+    features = _features_used(model, tree)
+    if len(features) > _MAX_COLUMNS:
         return
     with on_demand("Try one person", icon=":material/person_search:") as box:
         if box.open:
             first = {} if tree is None else first_person(tree)
-            for start in range(0, len(asked), 4):
-                for place, feature in zip(st.columns(4), asked[start : start + 4], strict=False):
+            for start in range(0, len(features), 4):
+                for place, feature in zip(st.columns(4), features[start : start + 4], strict=False):
                     with place:
                         _ask(feature, first.get(feature.name), model, tree)
             _answer(model, tree)
-            begun = "Starts at the uppermost questions of the tree, not at a row."
-            st.caption(f"{begun} What you type is not stored and costs no ε.")
+            st.caption(prose("tree", "one person"))
 
 
 def _features_used(model: Model, tree: Tree | None) -> tuple[Feature, ...]:
@@ -123,16 +123,16 @@ def first_person(tree: Tree) -> dict[str, str | float]:
 
     Thresholds lie where rows are common; declared ranges reach far beyond.
     """
-    found: dict[str, str | float] = {}
+    cells: dict[str, str | float] = {}
     for placed in sorted(tree.nodes(), key=lambda placed: len(placed.path)):
         if isinstance(placed.node, Branch):
             rule, feature = placed.node.rule, tree.schema.features[placed.node.rule.feature]
             if isinstance(rule, SubsetRule) and isinstance(feature, CategoricalFeature):
-                found.setdefault(feature.name, feature.categories[rule.codes[0] if rule.codes else 0])
+                cells.setdefault(feature.name, feature.categories[rule.codes[0] if rule.codes else 0])
             elif isinstance(rule, ThresholdRule) and isinstance(feature, NumericFeature):
                 value = max(feature.low, declared_precision(feature, rule.threshold))
-                found.setdefault(feature.name, float(math.floor(value)) if feature.whole else value)
-    return found
+                cells.setdefault(feature.name, float(math.floor(value)) if feature.whole else value)
+    return cells
 
 
 def _encode_person(schema: Schema, cells: Cells) -> NewRows:
@@ -155,15 +155,15 @@ def leaf_reached(tree: Tree, cells: Cells) -> str | None:
 def answer_sentence(model: Model, cells: Cells) -> str:
     """What the model says about this person, with probabilities where it holds any. Names are not escaped."""
     schema, new = model.schema, _encode_person(model.schema, cells)
-    [said] = answers_of(model, new)
-    if said is None or said != said:
+    [answer] = answers_of(model, new)
+    if answer is None or answer != answer:
         return "No answer: a missing or undeclared value, and the schema leaves such rows out."
     if isinstance(schema.target, NumericTarget):
-        return f"Predicted {schema.target.name}: {format_value(float(said))}."
+        return f"Predicted {schema.target.name}: {format_value(float(answer))}."
     try:
         [shares] = probabilities_of(model, new)
     except UnsupportedError:
-        return f"Predicted {schema.target.name}: {said}. This model holds no probabilities."
+        return f"Predicted {schema.target.name}: {answer}. This model holds no probabilities."
     what = "Shares of the votes" if isinstance(model, VoteMixin) else "Probabilities"
     odds = ", ".join(f"{name} {percent(share)}" for name, share in zip(schema.classes, shares.tolist(), strict=True))
-    return f"Predicted {schema.target.name}: {said}. {what}: {odds}."
+    return f"Predicted {schema.target.name}: {answer}. {what}: {odds}."

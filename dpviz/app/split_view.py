@@ -118,27 +118,34 @@ def share_map_screen(request: FitRequest, in_use: DataInUse) -> None:
     background.show(task, "Computing the map")
     if not status.shown:
         return
-    found, weights = status.result, getattr(request.params, movable.parameter)
-    current = found.movable.of_weights(weights) if weights and len(weights) == sum(found.movable.levels) else None
-    chart = charts.map_chart(found, current=current)
+    result, weights = status.result, getattr(request.params, movable.parameter)
+    current = result.movable.of_weights(weights) if weights and len(weights) == sum(result.movable.levels) else None
+    chart = charts.map_chart(result, current=current)
     st.caption(escape_markdown(chart.summary))
-    stopped = f"Stopped after {found.n_draws} of {found.n_asked} draws. " if found.n_draws < found.n_asked else ""
-    if len(found.movable.parts) == 3:
+    stopped = (
+        f"Stopped after {result.n_draws} of {result.n_asked} draws. "
+        if result.n_draws < result.n_asked
+        else ""
+    )
+    if len(result.movable.parts) == 3:
         st.caption(f"{stopped}Numbers: % right; darker is better. Click a cell to use its shares.")
-        show_chart(chart, _PICTURE, on_select=partial(_use_cell, found))
+        show_chart(chart, _PICTURE, on_select=partial(_use_cell, result))
     else:
         show_chart(chart, _PICTURE)
         st.caption(f"{stopped}The band is the 95% range of the mean.")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        places, named = sorted(range(len(found.points)), key=lambda at: -found.means[at]), partial(charts.point_words, found)
+        places, named = (
+            sorted(range(len(result.points)), key=lambda at: -result.means[at]),
+            partial(charts.point_words, result),
+        )
         at = st.selectbox("Shares, the most accurate first", places, format_func=named, key=f"{_PICTURE}-point")
-        chosen = (found.movable, found.points[at])
+        chosen = (result.movable, result.points[at])
         st.button("Use these shares", key=f"{_PICTURE}-use", on_click=_use_shares, args=chosen)
-    if found.has_twins:
+    if result.has_twins:
         st.caption("Some shares lead to the same plan for this algorithm, so moving between them changes nothing.")
 
 
-def _use_cell(found: ShareMap) -> None:
+def _use_cell(result: ShareMap) -> None:
     points = st.session_state[_PICTURE]["selection"]["points"]
     if points and "customdata" in points[0]:
-        _use_shares(found.movable, found.points[int(points[0]["customdata"])])
+        _use_shares(result.movable, result.points[int(points[0]["customdata"])])
