@@ -20,7 +20,7 @@ from dpviz.app.widgets import one_of, show_chart
 from dpviz.charts import as_python
 from dpviz.charts.data import column_chart, overview
 from dpviz.errors import DpvizError
-from dpviz.evaluation.columns import look_at
+from dpviz.evaluation.columns import profile_columns
 from dpviz.io.samples import samples
 from dpviz.learners.request import doubts
 from dpviz.release.records import INSPECTION
@@ -118,7 +118,7 @@ def look_at_columns() -> None:
     known, looks = st.session_state.get("columns-looked-at", (lambda: None, ()))
     if known() is not work.table:
         with st.spinner("Counting the cells …"):
-            looks = look_at(work.table, work.role)
+            looks = profile_columns(work.table, work.role)
         st.session_state["columns-looked-at"] = (ref(work.table), looks)
     bars, ends = (
         "Bins of a number from left to right, or values by frequency.",

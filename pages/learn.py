@@ -46,19 +46,19 @@ def lesson_as_python(lesson: Lesson, settings: Mapping[str, str]) -> str:
 
 def show_lesson(lesson: Lesson) -> None:
     """Claim and question on one side, control and picture on the other; then the way on."""
-    view = LessonView(lesson.text, opened=False)
+    view = LessonView(lesson.text, is_open=False)
     st.header(view.say("title"), anchor=False)
     words, picture = st.columns([2, 3], gap="large")
     with words:
         st.markdown(view.say("claim"))
         numbers = lesson.question()
-        view = replace(view, opened=view.ask(numbers, lesson.asked))
-        if view.opened:
+        view = replace(view, is_open=view.ask(numbers, lesson.settings))
+        if view.is_open:
             st.markdown(f"**Try it.** {view.say('try', **numbers)}")
     with picture:
         lesson.show(view)
     settings, address = on_sample(lesson)
-    if view.opened and not lessons_only():
+    if view.is_open and not lessons_only():
         st.link_button("Open this on a sample", address, icon=":material/open_in_new:")
     st.divider()
     place, done = LESSONS.index(lesson), len(st.session_state.get(ANSWERED, ()))

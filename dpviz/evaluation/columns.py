@@ -16,7 +16,7 @@ MAX_BARS = 20
 
 
 @dataclass(frozen=True)
-class ColumnLook:
+class ColumnProfile:
     """The cells of one column."""
 
     name: str
@@ -33,42 +33,44 @@ class ColumnLook:
         return self.n_missing / max(1, self.n_rows)
 
 
-def look_at(table: RawTable, role: DataRole) -> tuple[ColumnLook, ...]:
+def profile_columns(table: RawTable, role: DataRole) -> tuple[ColumnProfile, ...]:
     """Every column of a table whose rows anyone may see; raises DpvizError for private rows."""
     if not role.may_read:
         remedy = "Declare what is known without the data, or release something with a guarantee."
         raise DpvizError("Private rows are not looked at: exact counts have no guarantee.", remedy=remedy)
-    return tuple(map(_look, table.columns))
+    return tuple(map(_profile, table.columns))
 
 
-def _look(column: Column) -> ColumnLook:
+def _profile(column: Column) -> ColumnProfile:
     values, missing = column.numbers_and_missing()
     n_missing = int(missing.sum())
     numbers = values[~np.isnan(values)]
     if len(numbers) == 0 or len(numbers) + n_missing < column.n_rows:
-        return _of_texts(column, n_missing)
+        return _profile_texts(column, n_missing)
     if len(np.unique(numbers[: 50 * MAX_BARS])) <= MAX_BARS:  # otherwise all of them need no sorting
         distinct, counts = np.unique(numbers, return_counts=True)
         if len(distinct) <= MAX_BARS:
             labels = tuple(map(canonical_number, distinct.tolist()))
-            return ColumnLook(column.name, column.n_rows, n_missing, labels, tuple(counts.tolist()))
-    return _of_bins(column, n_missing, numbers)
+            return ColumnProfile(column.name, column.n_rows, n_missing, labels, tuple(counts.tolist()))
+    return _profile_bins(column, n_missing, numbers)
 
 
-def _of_bins(column: Column, n_missing: int, numbers: np.ndarray) -> ColumnLook:
+def _profile_bins(column: Column, n_missing: int, numbers: np.ndarray) -> ColumnProfile:
     low, high = float(numbers.min()), float(numbers.max())
     edges = low + (high / 2 - low / 2) * (2 * np.arange(MAX_BARS + 1) / MAX_BARS)  # the difference may be infinite
     edges[-1] = high
     counts = np.histogram(numbers, bins=edges)[0]
     ends = [f"{edge:,.0f}" if 1e4 <= abs(edge) < 1e15 else f"{edge:.4g}" for edge in edges.tolist()]
     labels = tuple(f"{start} to {end}" for start, end in pairwise(ends))
-    return ColumnLook(column.name, column.n_rows, n_missing, labels, tuple(counts.tolist()), is_binned=True)
+    return ColumnProfile(column.name, column.n_rows, n_missing, labels, tuple(counts.tolist()), is_binned=True)
 
 
-def _of_texts(column: Column, n_missing: int) -> ColumnLook:
+def _profile_texts(column: Column, n_missing: int) -> ColumnProfile:
     """The most frequent texts first."""
     counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.distinct_texts))
     order = np.argsort(-counts, kind="stable")[:MAX_BARS]
-    shown = counts[order]
+    largest = counts[order]
     labels = tuple(column.distinct_texts[place] for place in order.tolist())
-    return ColumnLook(column.name, column.n_rows, n_missing, labels, tuple(shown.tolist()), int(counts.sum() - shown.sum()))
+    return ColumnProfile(
+        column.name, column.n_rows, n_missing, labels, tuple(largest.tolist()), int(counts.sum() - largest.sum())
+    )

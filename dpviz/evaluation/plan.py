@@ -257,7 +257,6 @@ def plan_steps(
     *,
     seed: int,
     grid: Sequence[float] | None = None,
-    confidence: float = 0.95,
     workers: Workers = 1,
     progress: Progress | None = None,
     stop: Stop | None = None,
@@ -270,8 +269,8 @@ def plan_steps(
     `world`: simulated or public rows.
     `seed`: repeatable; does not depend on `workers`. A draw has the same rows and noise at every place.
     `grid`: places to choose from, by default those of GRIDS.
-    `confidence`: probability that every statement of the answer is right, provided that success never becomes less likely along
-    the grid. Statements about a single place do not need this assumption.
+    The confidence of the answer supposes that success never becomes less likely along the grid; what it says of a single place
+    does not.
     `workers`: the first look is taken in this process where rows are few: others take longer to start.
     """
     places = tuple(GRIDS[along] if grid is None else grid)
@@ -284,7 +283,7 @@ def plan_steps(
         here = 1 if not before and world.n_rows <= _FEW_ROWS else workers
         return outcomes(world, setups, goal.measure, seeds, workers=here)
 
-    yield from Search(places, draw, goal.target, goal.reliability, confidence, progress=progress, stop=stop).answers()
+    yield from Search(places, draw, goal.target, goal.reliability, progress=progress, stop=stop).answers()
 
 
 def outcomes(world: World, setups: Sequence[Setup], measure: Measure, seeds: Sequence[int], **how: Any) -> np.ndarray:
@@ -326,6 +325,8 @@ def label_accuracy(result: FitResult, data: EncodedDataset) -> float:
 #
 #: Share of the outcomes outside a band, at each end.
 TAIL = 0.05
+#: All certificates together fail with at most this probability.
+BETA = 0.05
 
 
 @dataclass(frozen=True)
@@ -376,7 +377,6 @@ def consequences_steps(
     seed: int,
     epsilons: Sequence[float] = EPSILONS,
     draws: int = 300,
-    beta: float = 0.05,
     workers: Workers = 1,
     progress: Progress | None = None,
     stop: Stop | None = None,
@@ -384,12 +384,11 @@ def consequences_steps(
     """Accuracy and poisoning certificates along a grid of epsilons: first at its own, then everywhere more densely.
 
     `draws`: trees per epsilon.
-    `beta`: all certificates together fail with at most this probability.
     `stop`: asked between epsilons; those done so far are kept, at least one.
     Yields them with one epsilon more each time.
     """
     train, test = world.draw(seed=seed_from(seed, 0))
-    options: dict[str, Any] = {"draws": draws, "beta": beta / len(epsilons), "workers": workers, "stop": stop}
+    options: dict[str, Any] = {"draws": draws, "beta": BETA / len(epsilons), "workers": workers, "stop": stop}
     items: dict[int, Consequence] = {}
     for at in steps(_order(epsilons, request.settings.epsilon), progress, stop, at_least=1):
         table = certify(request.at(epsilon=epsilons[at]), [(train, test)], seed=seed_from(seed, 1 + at), **options)

@@ -96,10 +96,10 @@ def _automatic_shares(plan: BudgetPlan, parts: Sequence[str]) -> Shares:
     return tuple(value / sum(sums) for value in sums)
 
 
-def share_points(n_parts: int, steps: int = STEPS) -> tuple[Shares, ...]:
-    """All ways to divide 1 into `n_parts` positive multiples of 1/steps."""
-    grids = product(range(1, steps), repeat=n_parts - 1)
-    return tuple(tuple(k / steps for k in (*head, steps - sum(head))) for head in grids if sum(head) < steps)
+def share_points(n_parts: int) -> tuple[Shares, ...]:
+    """All ways to divide 1 into `n_parts` positive multiples of 1/STEPS."""
+    grids = product(range(1, STEPS), repeat=n_parts - 1)
+    return tuple(tuple(k / STEPS for k in (*head, STEPS - sum(head))) for head in grids if sum(head) < STEPS)
 
 
 def level_shares(growth: float, depth: int) -> Shares:

@@ -1,6 +1,6 @@
 from dpviz.charts.data import column_chart, overview
 from dpviz.charts.wording import capital, chance, count_text, percent, r2_text
-from dpviz.evaluation.columns import ColumnLook
+from dpviz.evaluation.columns import ColumnProfile
 from tests.support.golden_charts import assert_golden
 
 
@@ -16,12 +16,12 @@ def test_numbers_have_one_form_and_percents_never_say_never_or_always_wrongly():
 # --- the bars of a column, in the figure, in words and as a table.
 
 
-TEXTS = ColumnLook("answer <b>", 100, 10, ("yes <i>", "y" * 60), (60, 20), n_others=10)
-BINS = ColumnLook("age", 60, 0, ("0 to 5", "5 to 10", "10 to 15"), (10, 20, 30), is_binned=True)
-NONE = ColumnLook("empty", 3, 3, (), ())
+TEXTS = ColumnProfile("answer <b>", 100, 10, ("yes <i>", "y" * 60), (60, 20), n_others=10)
+BINS = ColumnProfile("age", 60, 0, ("0 to 5", "5 to 10", "10 to 15"), (10, 20, 30), is_binned=True)
+NONE = ColumnProfile("empty", 3, 3, (), ())
 
 
 def test_bars_tables_and_sentences_are_the_reviewed_ones():
-    for look in (TEXTS, BINS):
-        assert_golden(f"data-{look.name[:3]}", column_chart(look))
+    for profile in (TEXTS, BINS):
+        assert_golden(f"data-{profile.name[:3]}", column_chart(profile))
     assert_golden("data-overview", overview((TEXTS, BINS, NONE)))

@@ -50,8 +50,8 @@ def test_named_shares_have_every_point_of_a_triangle_and_many_levels_one_factor_
     assert {"privatree", "privatree-corrected", "pf-tree"} <= set(MOVABLE)
     assert movable("majority") is movable("pf-tree", depth=1) is movable("pf-tree", depth=2) is None
     assert (movable("pf-tree").by_level, movable("privatree").parts) == (True, ("quantile", "node", "leaf"))
-    assert len(share_points(3, 10)) == 36
-    assert (0.2, 0.3, 0.5) in share_points(3, 10)
+    assert len(share_points(3)) == 36
+    assert (0.2, 0.3, 0.5) in share_points(3)
     deep = movable("pf-tree", depth=5, max_depth=5, lookahead=1)
     assert len(deep.points) == len(GROWTHS)
     assert deep.automatic == pytest.approx(level_shares(1.4, 5))

@@ -149,7 +149,7 @@ def test_a_lesson_asks_before_it_answers_and_opens_on_a_sample_after_it(name):
     assert are_disabled(test) == {False}
     assert test.session_state[ANSWERED] == {lesson.text}
     assert f"1 of {len(LESSONS)} questions answered" in texts(test)
-    for control, value in lesson.asked.items():
+    for control, value in lesson.settings.items():
         assert sliders(test)[f"{lesson.text}.{control}"]["epsilon"] == value
         assert charts(test)[0].proto.alt != before
     (link,) = sample_link(test)

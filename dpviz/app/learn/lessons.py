@@ -50,11 +50,11 @@ Numbers = dict[str, str]
 class LessonView:
     """One lesson on screen: the name of its file and texts.
 
-    `opened`: the question has been answered or skipped, so controls may be moved.
+    `is_open`: the question has been answered or skipped, so controls may be moved.
     """
 
     lesson: str
-    opened: bool = True
+    is_open: bool = True
 
     def say(self, section: str, **values: str) -> str:
         """A section of the lesson's text."""
@@ -70,37 +70,38 @@ class LessonView:
         if st.session_state.get(key) not in options:
             st.session_state[key] = next((named[text] for text in st.query_params.get_all(key) if text in named), default)
         value: float = st.session_state[key]
-        live_slider(label, options, key=key, disabled=not self.opened)
+        live_slider(label, options, key=key, disabled=not self.is_open)
         keep_in_link(key, number_text(value), default=number_text(default))
         return value
 
     def number(self, name: str, label: str, low: int, high: int, default: int) -> int:
         """A whole number from `low` to `high`."""
-        return whole_number(label, low, high, default, key=self.key(name), width=NUMBER_WIDTH, disabled=not self.opened)
+        return whole_number(label, low, high, default, key=self.key(name), width=NUMBER_WIDTH, disabled=not self.is_open)
 
     def several(self, name: str, label: str, options: Sequence[str], default: Sequence[str], *, in_link: bool) -> list[str]:
         """Any of `options`, by buttons; what is made up by the person stays out of the link."""
-        more = {**linked(self.key(name)), "disabled": not self.opened} | ({} if in_link else {"bind": None})
+        more = {**linked(self.key(name)), "disabled": not self.is_open} | ({} if in_link else {"bind": None})
         chosen = list(st.pills(label, options, selection_mode="multi", default=list(default), **more))
         return sorted(chosen, key=list(options).index)
 
     def button(self, label: str, on_click: Callable[..., None], *args: Any, reason: str = "", icon: str) -> None:
         """A button that moves a control; out of use before the guess, or for a `reason`, which is then said."""
-        st.button(label, on_click=on_click, args=args, disabled=bool(reason) or not self.opened, icon=icon, help=reason or None)
+        st.button(label, on_click=on_click, args=args, disabled=bool(reason) or not self.is_open, icon=icon, help=reason or None)
 
     def picture(self, chart: Chart) -> None:
         """A chart with its table; its sentence, also its alt text, stands below it once the guess is made."""
         show_chart(chart, f"{self.lesson}-picture")
-        if self.opened:
+        if self.is_open:
             st.markdown(chart.summary)
 
-    def ask(self, numbers: Numbers, asked: Mapping[str, float]) -> bool:
-        """Ask, and answer a guess: the picture then moves to what was `asked`. True when the controls may be moved."""
+    def ask(self, numbers: Numbers, settings: Mapping[str, float]) -> bool:
+        """Ask, and answer a guess: the controls then move to these settings. True when they may be moved."""
         lines = (line.partition(": ") for line in sections(f"learn/{self.lesson}")["options"].splitlines())
         options = {name: text.format_map(numbers) for name, _, text in lines}
         st.markdown(f"**Guess first.** {self.say('question', **numbers)}")
-        more = {"format_func": options.__getitem__, "persist_state": "session", "on_change": self._move, "args": (asked,)}
-        guess = st.radio("Your guess", list(options), None, label_visibility="collapsed", key=self.key("guess"), **more)
+        more = {"format_func": options.__getitem__, "persist_state": "session", "key": self.key("guess")}
+        more |= {"on_change": st.session_state.update, "args": ({self.key(name): value for name, value in settings.items()},)}
+        guess = st.radio("Your guess", list(options), None, label_visibility="collapsed", **more)
         if guess is None:
             skipped = self.lesson in st.session_state.get(_SKIPPED, ())
             if not skipped:
@@ -112,11 +113,6 @@ class LessonView:
         else:
             st.info(f"Not quite. {self.say('answer', **numbers)}", icon=":material/lightbulb:")
         return True
-
-    def _move(self, asked: Mapping[str, float]) -> None:
-        """Put what was asked into the controls."""
-        for name, value in asked.items():
-            st.session_state[self.key(name)] = value
 
 
 def _skip(lesson: str) -> None:
@@ -181,8 +177,8 @@ def _choosing_question() -> Numbers:
     counts = tuple(OPTIONS.values())
     noisy, worse = noisy_choice(counts, 0.5), noisy_choice(counts, 0.25).exponential_best
     values = {"right": noisy.flip_best, "exponential": noisy.exponential_best, "less": worse}
-    said = {name: chance(share) for name, share in values.items()}
-    return said | {"epsilon": number_text(0.5), "counts": ", ".join(map(str, counts))}
+    texts = {name: chance(share) for name, share in values.items()}
+    return texts | {"epsilon": number_text(0.5), "counts": ", ".join(map(str, counts))}
 
 
 def _show_choosing(view: LessonView) -> None:
@@ -191,20 +187,16 @@ def _show_choosing(view: LessonView) -> None:
     with st.container(horizontal=True):
         counts = tuple(view.number(name, name.capitalize(), 0, 1000, start) for name, start in OPTIONS.items())
     view.picture(charts.choice_chart(list(OPTIONS), noisy_choice(counts, epsilon), epsilon))
-    seed, shown = st.session_state.setdefault(_GAME, (3, 0))  # three coins at the epsilon asked about
+    seed, n_flips = st.session_state.setdefault(_GAME, (3, 0))  # three coins at the epsilon of the question
     flips = coin_by_coin(counts, epsilon, rng=generator(seed))
-    shown = min(shown, len(flips))
+    n_flips, change = min(n_flips, len(flips)), st.session_state.update
     with st.container(horizontal=True):
-        over = "A coin showed heads: the choice is made." if shown == len(flips) else ""
-        view.button("Flip the next coin", _turn, seed, shown + 1, reason=over, icon=":material/toll:")
-        none = "" if shown else "No coin was flipped yet."
-        view.button("Another choice", _turn, seed + 1, 0, reason=none, icon=":material/restart_alt:")
-    if shown:
-        st.markdown("\n".join(f"1. {words}" for words in charts.coin_sentences(list(OPTIONS), flips[:shown])))
-
-
-def _turn(seed: int, shown: int) -> None:
-    st.session_state[_GAME] = (seed, shown)
+        over = "A coin showed heads: the choice is made." if n_flips == len(flips) else ""
+        view.button("Flip the next coin", change, {_GAME: (seed, n_flips + 1)}, reason=over, icon=":material/toll:")
+        none = "" if n_flips else "No coin was flipped yet."
+        view.button("Another choice", change, {_GAME: (seed + 1, 0)}, reason=none, icon=":material/restart_alt:")
+    if n_flips:
+        st.markdown("\n".join(f"1. {words}" for words in charts.coin_sentences(list(OPTIONS), flips[:n_flips])))
 
 
 # --- losses add up, and features of one row are not different rows
@@ -333,10 +325,10 @@ def stump(epsilon: float) -> PoisonedStump:
 
 def _poisoning_question() -> Numbers:
     """How many rows are withstood."""
-    asked = stump(0.1)
-    counts = {"few": asked.published_protected_rows, "some": stump(0.03).protected_rows, "right": asked.protected_rows}
-    said = {name: f"{count:,}" for name, count in (counts | {"half": asked.n_train // 2, "rows": asked.n_train}).items()}
-    return said | {"epsilon": number_text(0.1)}
+    tree = stump(0.1)
+    counts = {"few": tree.published_protected_rows, "some": stump(0.03).protected_rows, "right": tree.protected_rows}
+    counts |= {"half": tree.n_train // 2, "rows": tree.n_train}
+    return {name: f"{count:,}" for name, count in counts.items()} | {"epsilon": number_text(0.1)}
 
 
 def _show_poisoning(view: LessonView) -> None:
@@ -363,7 +355,7 @@ class Lesson:
     """One lesson. `name` is on its button and in the link; `text` names its file of texts, and its controls in the link.
 
     `question` gives the numbers of the question and its answer, `show`
-    draws controls and picture, `sample` is the same on a bundled sample. `asked` has the value of each control that the
+    draws controls and picture, `sample` is the same on a bundled sample. `settings` has the value of each control that the
     question is about: the picture moves there once it is answered.
     """
 
@@ -372,7 +364,7 @@ class Lesson:
     question: Callable[[], Numbers]
     show: Callable[[LessonView], None]
     sample: OnSample
-    asked: Mapping[str, float] = field(default_factory=dict)
+    settings: Mapping[str, float] = field(default_factory=dict)
 
 
 _NOISE = OnSample("tree", learner="privatree-corrected")

@@ -24,7 +24,7 @@ from dpviz.training.contract import FitOutput, LearnerSpec
 from dpviz.training.growing import TreeRecipe
 
 #: A verdict. "holds" is about what was searched only; "ledger violated" is a bug in dpviz.
-Finding = Literal["holds", "unproven", "violated", "ledger violated", "none"]
+AuditVerdict = Literal["holds", "unproven", "violated", "ledger violated", "none"]
 
 #: How bad each is.
 SEVERITY: dict[str, int] = {"none": 0, "holds": 1, "unproven": 2, "violated": 3, "ledger violated": 4}
@@ -63,7 +63,7 @@ class BoundVerdict:
     composed: float
     #: "holds" (on what was looked at), "unproven" (composed exceeds claimed), "violated" (the claim is refuted), "ledger
     #: violated" (our own ledger is), "none" (nothing is claimed).
-    verdict: Finding
+    verdict: AuditVerdict
     because: str  #: The reason in one sentence, from the learner's claim
     seconds: float
 
@@ -91,7 +91,7 @@ class Separation:
     pair: WorstPair | None
 
 
-def judge(log_ratio: float, claim: Claim, composed: PrivacyLoss) -> Finding:
+def judge(log_ratio: float, claim: Claim, composed: PrivacyLoss) -> AuditVerdict:
     """The verdict on a certified lower bound of epsilon. Raises ParameterError where it is none, such as not-a-number."""
     log_ratio = validate_loss("judge", "log_ratio", log_ratio)
     if exceeds(log_ratio, composed.epsilon):
