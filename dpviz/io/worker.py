@@ -55,7 +55,7 @@ _LENGTH = struct.Struct("<Q")
 class Format:
     """A format of files: its reader as "module:function", what that needs, and how such a file is known by name and first bytes.
 
-    `batches` reads the file at a path some rows at a time; empty where nothing does.
+    `in_batches`: whether the reader takes a path instead of the bytes, too, and then yields tables of some rows.
     """
 
     title: str
@@ -63,11 +63,11 @@ class Format:
     packages: tuple[str, ...]
     endings: tuple[str, ...]
     starts: tuple[bytes, ...]
-    batches: str = ""
+    in_batches: bool = False
 
-    def load(self, *, in_batches: bool = False) -> Callable[[Any, ReadOptions], Iterator[Any]]:
-        """The reader: (file, options) -> `Facts` or dicts of them, and Arrow tables; the names of the columns come first."""
-        module, _, name = (self.batches if in_batches else self.reader).partition(":")
+    def load(self) -> Callable[[Any, ReadOptions], Iterator[Any]]:
+        """The reader: (bytes or path, options) -> `Facts`, then Arrow tables."""
+        module, _, name = self.reader.partition(":")
         reader: Callable[[Any, ReadOptions], Iterator[Any]] = getattr(import_module(module), name)
         return reader
 
@@ -76,21 +76,17 @@ class Format:
         require_extra("tables", f"Reading {self.title}", *self.packages)
 
 
-_ARROW, _ROWS = "dpviz.io.tables.arrow", "dpviz.rows.files"
-_STATA_SPSS = ("pyreadstat", "pandas", "pyarrow")
+_ARROW, _STATA_SPSS = "dpviz.io.tables.arrow", "dpviz.io.tables.stata_spss"
 ZIP = b"PK\x03\x04"
 #: First bytes of a Stata file of before version 13: the number of its format, the order of bytes, and 1.
 _OLD_STATA = tuple(bytes([number, order, 1]) for number in (105, 106, 107, 108, 110, 111, 113, 114, 115) for order in (1, 2))
+_PYREADSTAT = ("pyreadstat", "pandas", "pyarrow")
 FORMATS = (
     EXCEL := Format("an Excel file", "dpviz.io.tables.excel:read_excel", ("openpyxl", "pyarrow"), (".xlsx", ".xlsm"), (ZIP,)),
-    PARQUET := Format(
-        "a Parquet file", f"{_ARROW}:read_parquet", ("pyarrow",), (".parquet",), (b"PAR1",), f"{_ROWS}:parquet_batches"
-    ),
-    Format(
-        "a Feather file", f"{_ARROW}:read_feather", ("pyarrow",), (".feather", ".arrow"), (b"ARROW1",), f"{_ROWS}:feather_batches"
-    ),
-    Format("a Stata file", "dpviz.io.tables.stata_spss:read_stata", _STATA_SPSS, (".dta",), (b"<stata_dta>", *_OLD_STATA)),
-    Format("an SPSS file", "dpviz.io.tables.stata_spss:read_spss", _STATA_SPSS, (".sav", ".zsav"), (b"$FL2", b"$FL3")),
+    PARQUET := Format("a Parquet file", f"{_ARROW}:read_parquet", ("pyarrow",), (".parquet",), (b"PAR1",), in_batches=True),
+    Format("a Feather file", f"{_ARROW}:read_feather", ("pyarrow",), (".feather", ".arrow"), (b"ARROW1",), in_batches=True),
+    Format("a Stata file", f"{_STATA_SPSS}:read_stata", _PYREADSTAT, (".dta",), (b"<stata_dta>", *_OLD_STATA)),
+    Format("an SPSS file", f"{_STATA_SPSS}:read_spss", _PYREADSTAT, (".sav", ".zsav"), (b"$FL2", b"$FL3")),
 )
 
 
@@ -118,8 +114,11 @@ def batches_in_worker(format: Format, path: Path, options: ReadOptions) -> tuple
 
 def _parts(format: Format, file: bytes | Path, options: ReadOptions) -> Generator[Any, None, None]:
     """What a reader yields, from a worker."""
+    if options.names is not None and format is not EXCEL:
+        what = "This kind of file holds the names of its columns; none can be given."
+        raise TableError("names", what, remedy="Leave the names out.")
     if sys.platform == "win32":
-        yield from format.load(in_batches=isinstance(file, Path))(file, options)
+        yield from format.load()(file, options)
         return
     with closing(_Answers(format, file, options)) as answers, replace_errors(answers.error):
         while (part := answers.next()) is not None:
@@ -134,7 +133,7 @@ class _Answers:
         size = file.stat().st_size if isinstance(file, Path) else len(file)
         self.seconds = SECONDS + SECONDS_PER_MB * size / 1e6
         self.max_message = 2 * options.max_bytes + _MAX_MESSAGE
-        self.jobs, self.pipe = _fork(format, in_batches=isinstance(file, Path))
+        self.jobs, self.pipe = _fork(format)
         self.last_answer = monotonic()
         values = asdict(replace(options, step=watch(None, None))) | {"step": None}
         place = str(file.absolute()) if isinstance(file, Path) else None
@@ -230,11 +229,11 @@ def end() -> None:
             process.wait()
 
 
-def _fork(format: Format, *, in_batches: bool) -> tuple[int, int]:
+def _fork(format: Format) -> tuple[int, int]:
     """(where a job is written, where answers are read) of a new worker."""
     jobs, ours = os.pipe()
     answers, theirs = os.pipe()
-    which = [bytes([FORMATS.index(format), in_batches])]
+    which = [bytes([FORMATS.index(format)])]
     try:
         with _LOCK:
             if not _is_taken(which, [jobs, theirs]):  # the process that waits has ended just now
@@ -260,15 +259,15 @@ def wait() -> None:
     line, home = fromfd(0, AF_UNIX, SOCK_STREAM), os.getpid()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nothing waits for a worker that has ended
     while True:
-        which, pipes, _, _ = recv_fds(line, 2, 2)
+        which, pipes, _, _ = recv_fds(line, 1, 2)
         if not which:
             return
         line.sendall(b"\0")
-        format, in_batches = FORMATS[which[0]], bool(which[1])
+        format = FORMATS[which[0]]
         for module in (*format.packages, "pyarrow.parquet", "pyarrow.compute"):  # once for all workers
             with suppress(ImportError):
                 import_module(module)
-        reader = format.load(in_batches=in_batches)
+        reader = format.load()
         jobs, answers = pipes
         if os.fork() == 0:
             try:

@@ -282,7 +282,7 @@ def heard(said: bytes, monkeypatch: pytest.MonkeyPatch) -> RawTable:
     (jobs, ours), (answers, theirs) = os.pipe(), os.pipe()
     os.write(theirs, said)
     os.close(theirs)
-    monkeypatch.setattr(worker, "_fork", lambda format, in_batches: (ours, answers))
+    monkeypatch.setattr(worker, "_fork", lambda format: (ours, answers))
     try:
         return worker.read_in_worker(worker.PARQUET, b"PAR1", ReadOptions("t", 100_000, max_rows=1_000))
     finally:

@@ -9,6 +9,7 @@ import json
 import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from dpviz.table.cells import Marks
 from dpviz.table.columns import Column, as_bytes, has_cells, has_texts, is_flat, is_text, is_view, without_extension
 from dpviz.table.notes import Doubt
 from dpviz.table.raw import RawTable, note_left_out
+from dpviz.training.nodes import rows_per_chunk
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,6 +35,8 @@ _DELTA = frozenset(("DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"))
 MOMENTS: dict[str, Any] = {"coerce_int96_timestamp_unit": "us"}
 #: Where a field holds the labels of its values, as JSON.
 _LABELS = b"labels"
+#: Of rows in batches a buffer per column, which is used again; else whole columns of a row group come into memory that is new.
+_BUFFERED: dict[str, Any] = {"pre_buffer": False, "buffer_size": 1 << 18}
 #: Says that texts are numbers as a program writes them: points stand before decimals, whatever a schema says.
 POINTS = {b"points": b"decimal"}
 #: Where the field of keys holds the type that they have in the file, as a schema of one column.
@@ -52,27 +56,34 @@ class Facts:
 # --- in a worker
 
 
-def read_parquet(raw: bytes, options: ReadOptions) -> Iterator[Any]:
-    """Facts and columns of a Parquet file; raises TableError."""
+def read_parquet(source: bytes | Path, options: ReadOptions) -> Iterator[Any]:
+    """Facts of a Parquet file, then its columns; of a file at a path tables of some rows. Raises TableError."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    def open_file(**how: Any) -> Any:
+        return pq.ParquetFile(packed if isinstance(packed, Path) else pa.BufferReader(packed), **MOMENTS, **how)
+
     with redact_errors("Parquet file"):
-        packed = pa.py_buffer(raw)
-        file = pq.ParquetFile(pa.BufferReader(packed), **MOMENTS)
-        about = file.metadata
-        groups = range(about.num_row_groups)
-        options.require_rows(max(about.num_rows, sum(about.row_group(group).num_rows for group in groups)))
-        unpacked_size = sum(map(sum, map(chunk_sizes, map(about.row_group, groups))))
-        options.require_bytes(max(unpacked_size, MIN_CELL * about.num_rows * about.num_columns))
-        schema = file.schema_arrow
+        packed = source if isinstance(source, Path) else pa.py_buffer(source)
+        with open_file() as file:
+            about, schema = file.metadata, file.schema_arrow
+        if not isinstance(source, Path):
+            groups = [about.row_group(place) for place in range(about.num_row_groups)]
+            options.require_rows(max(about.num_rows, sum(group.num_rows for group in groups)))
+            unpacked_size = sum(map(sum, map(_chunk_sizes, groups)))
+            options.require_bytes(max(unpacked_size, MIN_CELL * about.num_rows * about.num_columns))
         facts = facts_of(schema, options)
-        names = facts.names
         yield facts
-        file = pq.ParquetFile(pa.BufferReader(packed), read_dictionary=text_columns(about, schema), **MOMENTS)
-        memory = _Memory(options)
-        for place, name in enumerate(names):
-            options.step(place / len(names))
+        texts = _text_columns(about, schema)
+        if isinstance(source, Path):
+            wanted = wanted_of(facts.names, options)
+            with open_file(**_BUFFERED, read_dictionary=[name for name in texts if name in wanted]) as file:
+                yield from _tables_of_batches(_parquet_batches(file, wanted, options), schema, wanted, options)
+            return
+        file, memory = open_file(read_dictionary=texts), _Memory(options)
+        for place, name in enumerate(facts.names):
+            options.step(place / len(facts.names))
             column = file.read(columns=[name])
             if column.num_rows != about.num_rows:  # damaged: cells would meet those of other rows
                 raise ValueError("a column of another length")
@@ -81,7 +92,28 @@ def read_parquet(raw: bytes, options: ReadOptions) -> Iterator[Any]:
             yield with_type(_table_of_batches(batches, column.schema), schema, options)
 
 
-def chunk_sizes(group: Any) -> list[int]:
+def _parquet_batches(file: Any, wanted: list[str], options: ReadOptions) -> Iterator[tuple[float, pa.RecordBatch]]:
+    """Rows of the wanted columns, each batch with the share of those before it."""
+    about, n_read = file.metadata, 0
+    for group in range(about.num_row_groups):  # of several at once every column would be held packed
+        n_rows = min(rows_per_chunk(len(wanted)), _rows_within(about.row_group(group), file.schema_arrow, wanted, options))
+        for batch in file.iter_batches(n_rows, [group], wanted, use_threads=False):
+            yield n_read / about.num_rows, batch
+            n_read += batch.num_rows
+
+
+def _rows_within(group: Any, schema: pa.Schema, wanted: list[str], options: ReadOptions) -> int:
+    """How many rows of a row group may be in memory at once, by the average of its columns and what types of one width take."""
+    import pyarrow.types as types
+
+    row = sum(schema.field(name).type.byte_width for name in wanted if types.is_fixed_size_binary(schema.field(name).type))
+    for place, size in enumerate(_chunk_sizes(group)):
+        row += -(-size // max(group.num_rows, 1)) if group.column(place).path_in_schema in wanted else 0
+    options.require_bytes(row)
+    return max(1, options.max_bytes // max(row, 1))
+
+
+def _chunk_sizes(group: Any) -> list[int]:
     """What each column of a row group takes in memory, as its footer says; where that lies, the memory of the worker ends it."""
     sizes = []
     for place in range(group.num_columns):
@@ -91,39 +123,45 @@ def chunk_sizes(group: Any) -> list[int]:
     return sizes
 
 
-def text_columns(about: Any, schema: pa.Schema) -> list[str]:
+def _text_columns(about: Any, schema: pa.Schema) -> list[str]:
     """Columns of texts to be read as a dictionary: each text is once in memory, however often it stands."""
     chunks = [about.row_group(group).column(place) for group in range(about.num_row_groups) for place in range(about.num_columns)]
     delta = {chunk.path_in_schema for chunk in chunks if _DELTA.intersection(chunk.encodings)}
     return [field.name for field in schema if is_text(field.type) and field.name not in delta]
 
 
-def read_feather(raw: bytes, options: ReadOptions) -> Iterator[Any]:
-    """Facts and columns of a Feather (Arrow IPC) file; raises TableError."""
+def read_feather(source: bytes | Path, options: ReadOptions) -> Iterator[Any]:
+    """Facts of a Feather (Arrow IPC) file, then its columns; of a file at a path tables of some rows.
+
+    Raises TableError, of a file at a path also where whoever wrote it made a batch too large.
+    """
     import pyarrow as pa
 
     with redact_errors("Feather file"):
-        packed = pa.py_buffer(raw)
+        packed = pa.memory_map(str(source)).read_buffer() if isinstance(source, Path) else pa.py_buffer(source)
         schema = pa.ipc.open_file(packed).schema
         facts = facts_of(schema, options)
-        names = facts.names
         yield facts
+        if isinstance(source, Path):
+            wanted = wanted_of(facts.names, options)
+            yield from _tables_of_batches(_feather_batches(packed, schema, wanted, options), schema, wanted, options)
+            return
         memory, n_rows, batches = _Memory(options), 0, []
-        for _, batch in unpacked(packed, schema, names, options):
+        for _, batch in _feather_batches(packed, schema, facts.names, options):
             n_rows += batch.num_rows
             options.require_rows(n_rows)
             memory.add(max(batch.nbytes, MIN_CELL * batch.num_rows * len(schema)))
             batches.append(batch)
-        table = _table_of_batches(batches, pa.schema([schema.field(name) for name in names]))
-        for place, name in enumerate(names):
-            options.step(place / len(names))
+        table = _table_of_batches(batches, pa.schema([schema.field(name) for name in facts.names]))
+        for place, name in enumerate(facts.names):
+            options.step(place / len(facts.names))
             yield with_type(table.select([name]), schema, options)
 
 
-def unpacked(
+def _feather_batches(
     packed: pa.Buffer, schema: pa.Schema, names: Sequence[str], options: ReadOptions
 ) -> Iterator[tuple[float, pa.RecordBatch]]:
-    """The batches of an Arrow file, of its columns of these names alone, each with the share of those before it."""
+    """Rows of the columns of these names, with texts as their bytes, each batch with the share of those before it."""
     import pyarrow as pa
 
     wanted = [place for place, name in enumerate(schema.names) if name in names]
@@ -132,6 +170,23 @@ def unpacked(
         batch = batch_as_bytes(file.get_batch(place).select(list(names)), options)
         batch.validate(full=True)  # what follows the offsets of a spoiled file, unchecked, ends the process
         yield place / file.num_record_batches, batch
+
+
+def _tables_of_batches(
+    batches: Iterable[tuple[float, pa.RecordBatch]], schema: pa.Schema, wanted: list[str], options: ReadOptions
+) -> Iterator[pa.Table]:
+    """The batches as tables, each behind its share; one without rows where there is none."""
+    import pyarrow as pa
+
+    is_empty = True
+    for share, batch in batches:
+        is_empty = False
+        options.step(share)
+        options.require_rows(batch.num_rows)
+        options.require_bytes(max(batch.nbytes, MIN_CELL * batch.num_rows * len(wanted)))
+        yield with_type(pa.Table.from_batches([batch_as_bytes(batch, options)]), schema, options)
+    if is_empty:
+        yield with_type(schema.empty_table().select(wanted), schema, options)
 
 
 def _table_of_batches(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> pa.Table:

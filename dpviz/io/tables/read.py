@@ -153,11 +153,7 @@ def _format_of(file_name: str, raw: bytes, *, by_name: bool) -> Format | None:
     """The format of a file, by the ending of its name or by its first bytes; None is text. Raises TableError for no table."""
     if by_name:
         refuse_other_endings(file_name)
-        format = next((one for one in FORMATS if file_name.lower().endswith(one.endings)), None)
-        if format not in (None, EXCEL):
-            what = "This kind of file holds the names of its columns; none can be given."
-            raise TableError("names", what, remedy="Leave the names out.")
-        return format
+        return next((format for format in FORMATS if file_name.lower().endswith(format.endings)), None)
     if raw.startswith(_OLD_OFFICE):
         _refuse_old_office(raw)
     format = next((one for one in FORMATS if raw.startswith(one.starts)), None)
