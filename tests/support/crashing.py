@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -29,16 +30,26 @@ EPSILON = 0.1
 SPARE = 5
 
 
-def in_child(work) -> int:
-    """Run `work` in a fork; what it returns (a number below 100), or minus the signal that ended it."""
-    child = os.fork()
-    if child:
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    code = 99
-    try:
-        code = work() or 0
-    finally:
-        os._exit(code)
+def in_children(*works) -> list[int]:
+    """Run each of `works` in a fork, all at once; what they return (a number below 100), or minus the signal that ended one."""
+    children = []
+    for work in works:
+        child = os.fork()
+        if not child:
+            code = 99
+            try:
+                code = work() or 0
+            finally:
+                os._exit(code)
+        children.append(child)
+    return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+
+
+def answer_of_child(work):
+    """What `work` finds out in a fork, a value of JSON."""
+    answer, question = os.pipe()
+    assert in_children(lambda: os.write(question, json.dumps(work()).encode()) and 0) == [0]
+    return json.loads(os.read(answer, 10_000))
 
 
 #: A stage begins when one of these is called: spending, training, making the document, writing it.
@@ -64,20 +75,18 @@ def counting(work, kill: tuple[int, int] | None) -> list[int]:
     return counts
 
 
+def run_until_killed(work, kill: tuple[int, int]) -> None:
+    """`work` until it is killed there; to its end where there is no such event."""
+    counting(work, kill)
+
+
 def stages(folder: Path) -> list[int]:
     """Events of each stage of a whole release, in a register of its own."""
     register, data = Register(folder / "count" / "releases.db"), small_rows()
     register.declare("count", epsilon_cap=10)
     register.assign(data.fingerprint, "count")
     publish(register, data, requested(EPSILON))  # everything is imported and warm
-    told = folder / "events"
-
-    def tell() -> int:
-        told.write_text(json.dumps(counting(lambda: publish(register, data, requested(EPSILON)), None)))
-        return 0
-
-    assert in_child(tell) == 0
-    counts = json.loads(told.read_text())
+    counts = answer_of_child(lambda: counting(lambda: publish(register, data, requested(EPSILON)), None))
     assert len(counts) == 1 + len(BORDERS), "releasing no longer calls what begins a stage"
     return counts
 
@@ -134,7 +143,7 @@ def _crash_at(register: Register, data, names: list[str], kill: tuple[int, int],
     """One crash; `parts` counts texts without a file, and files that are recovered."""
     names.append(f"crash{len(names)}")
     before = check(register, names)
-    code = in_child(lambda: counting(lambda: publish(register, data, requested(EPSILON), token=names[-1]), kill)[0] and 0)
+    (code,) = in_children(lambda: run_until_killed(lambda: publish(register, data, requested(EPSILON), token=names[-1]), kill))
     assert code in (0, -signal.SIGKILL), code
     parts[0] += sum(bool(entry.sha256) and entry.state is State.STARTED for entry in register.releases())
     on_disk = len(list(register.folder.glob("*.json")))
@@ -176,28 +185,13 @@ def _fill(register: Register, data, most: int) -> None:
     assert len(register.releases()) == most
 
 
-def together(processes: int, work) -> list[int]:
-    """What `work(number)` returns (a number below 100) in so many forks at once."""
-    children = []
-    for number in range(processes):
-        child = os.fork()
-        if not child:
-            code = 99
-            try:
-                code = work(number)
-            finally:
-                os._exit(code)
-        children.append(child)
-    return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
-
-
 def hammer(folder: Path, processes: int, cap: int) -> dict[str, int]:
     """So many processes release from one register until the cap refuses; together they come to the cap and not above."""
     register, data = Register(folder / "hammer" / "releases.db"), small_rows()
     register.declare("rows", epsilon_cap=cap * EPSILON)
     register.assign(data.fingerprint, "rows")
 
-    def until_refused(number: int) -> int:
+    def until_refused() -> int:
         done = 0
         while True:
             try:
@@ -206,27 +200,27 @@ def hammer(folder: Path, processes: int, cap: int) -> dict[str, int]:
             except RefusedRelease:
                 return done
 
-    done = together(processes, until_refused)
+    done = in_children(*[until_refused] * processes)
     assert sum(done) == cap == len(register.releases()), done
     assert all(entry.state is State.RELEASED for entry in register.releases())
     return {"hammered": sum(done), "processes": processes}
+
+
+def _declare(path: Path, name: str) -> None:
+    Register(path).declare(name, epsilon_cap=1.0)
 
 
 def make_at_once(folder: Path, rounds: int, processes: int) -> dict[str, int]:
     """A register that several processes make at the same moment is one register, and holds what each wrote."""
     for number in range(rounds):
         path = folder / f"made{number}" / "releases.db"
-
-        def declare(name: int, path: Path = path) -> int:
-            Register(path).declare(f"rows {name}", epsilon_cap=1.0)
-            return 0
-
-        assert together(processes, declare) == [0] * processes
+        works = [partial(_declare, path, f"rows {number}") for number in range(processes)]
+        assert in_children(*works) == [0] * processes
         assert len(Register(path).data_sets()) == processes
     return {"made at once": rounds}
 
 
-def held(register: Register) -> tuple[object, ...]:
+def contents_of(register: Register) -> tuple[object, ...]:
     """What a register holds; fingerprints by the data set that they are known as."""
     known = [register.data_set_of(text) for text in (hashlib.sha256(b"clinic").hexdigest(), small_rows().identity)]
     uses = [(use.data_set, use.what, use.times) for use in register.uncovered_uses()]
@@ -239,22 +233,17 @@ def migrate(folder: Path, kills: int, seed: int) -> dict[str, int]:
     rng, killed = np.random.default_rng(seed), 0
     for version in (1, 3, 5):
         (folder / f"old{version}").mkdir()
-        whole, told = of_version(version, folder / f"old{version}"), folder / f"events{version}"
-
-        def tell(register: Register = whole, told: Path = told) -> int:
-            told.write_text(json.dumps(counting(register.data_sets, None)[0]))
-            return 0
-
-        assert in_child(tell) == 0
-        expected, counter, events = held(whole), read_key(whole.path)[1], json.loads(told.read_text())
+        whole = of_version(version, folder / f"old{version}")
+        (events,) = answer_of_child(partial(counting, whole.data_sets, None))
+        expected, counter = contents_of(whole), read_key(whole.path)[1]
         assert expected[-1] == ()
         for number, event in enumerate(rng.integers(1, events + 1, kills)):
             place = folder / f"old{version}-{number}"
             place.mkdir()
             register = of_version(version, place)
-            code = in_child(lambda register=register, event=event: counting(register.data_sets, (0, int(event)))[0] and 0)
+            (code,) = in_children(partial(run_until_killed, register.data_sets, (0, int(event))))
             killed += code == -signal.SIGKILL
-            assert held(register) == expected, (version, event)
+            assert contents_of(register) == expected, (version, event)
             assert read_key(register.path)[1] == counter
     return {"killed while imported": killed}
 

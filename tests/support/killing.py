@@ -17,6 +17,7 @@ import tempfile
 import venv
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ import dpviz
 from dpviz.errors import TableError
 from dpviz.io import worker
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
-from tests.support.crashing import counting, in_child
+from tests.support.crashing import answer_of_child, counting, in_children
 from tests.support.servers import SPARK
 
 SCHEMA = Schema((NumericFeature("x", 0, 1),), ClassTarget("y", ("a", "b")), n_public=600)
@@ -64,28 +65,20 @@ def killed_at(step: int) -> Callable[[], None]:
     return lambda: None if next(left) else kill()
 
 
-def number_of_child(work: Callable[[], int]) -> int:
-    """A number that a child finds out."""
-    told, tell = os.pipe()
-    assert in_child(lambda: os.write(tell, str(work()).encode()) and 0) == 0
-    return int(os.read(told, 20))
-
-
 # --- files
 
 
 def killed(work: Callable[[], Any], temporary: Path, kills: int) -> dict[str, int]:
     """Kills at places all over the work: how many there were, and how many files or folders were left after any."""
 
-    def at(event: int) -> int:
+    def at(event: int) -> None:
         strike = killed_at(event)
         sys.setprofile(lambda *_: strike())
         work()
-        return 0
 
-    events, facts = number_of_child(lambda: sum(counting(work, None))), {"kills": 0, "files": 0, "folders": 0}
+    events, facts = sum(answer_of_child(partial(counting, work, None))), {"kills": 0, "files": 0, "folders": 0}
     for number in range(kills):
-        code = in_child(lambda number=number: at(1 + events * number // kills))
+        (code,) = in_children(partial(at, 1 + events * number // kills))
         left = [path.is_dir() for path in temporary.rglob("*")]
         facts["kills"] += code == -signal.SIGKILL
         facts["files"] = max(facts["files"], left.count(False))
