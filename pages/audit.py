@@ -80,7 +80,11 @@ def first_learner(known: AuditFacts) -> int:
     """Position of the learner shown at first, settled once in a session: a violated claim, if possible with a text of its own."""
     if FIRST not in st.session_state:
         broken = [line for line in audit.audit_lines(known, 1.0) if line.verdict == "violated" and not line.setting]
-        own = [line for line in broken if line.found is not None and section_of(line.found) not in (None, kind_of(line.found))]
+        own = [
+            line
+            for line in broken
+            if line.searched is not None and section_of(line.searched) not in (None, kind_of(line.searched))
+        ]
         st.session_state[FIRST] = audit.subject_of((own or broken)[0].key)[0] if broken else learner_names()[0]
     return learner_names().index(st.session_state[FIRST])
 

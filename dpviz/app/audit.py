@@ -126,11 +126,11 @@ def audit_lines(known: AuditFacts, epsilon: float) -> list[AuditLine]:
     for key in known.subjects:
         facts, now = known.facts(key, epsilon), known.worst(key, epsilon) if known.now.get(key) else None
         note = f"searched now, ε = {number_text(now.epsilon)}" if now is not None else ""
-        entry: dict[str, Any] = {"found": now}
+        entry: dict[str, Any] = {"searched": now}
         if facts is not None:
             claim = {"verdict": facts.claim.verdict, "claimed": facts.claim.epsilon, "composed": facts.composed.epsilon}
-            found = now if now is not None and now.epsilon == facts.epsilon else facts.searched
-            entry = {**claim, "guesses": facts.guesses, "found": found, "attacked": facts.attacked}
+            searched = now if now is not None and now.epsilon == facts.epsilon else facts.searched
+            entry = {**claim, "guesses": facts.guesses, "searched": searched, "attacked": facts.attacked}
         lines.append(AuditLine(key, *title_of(key), **entry, note=note))
     return lines
 

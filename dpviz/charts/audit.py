@@ -69,7 +69,7 @@ class AuditLine:
 
     `setting` are the settings that are not its default, in words. *Proved*: `verdict`, a key of `BADGES`; `claimed` and
     `composed` are the epsilons of the paper and of the steps, `guesses` the right guesses of 100 about one person that the steps
-    allow at most; None where nothing is stored. *Searched*: `found`, the worst; None where outputs could not be listed.
+    allow at most; None where nothing is stored. *Searched*: `searched`, the worst; None where outputs could not be listed.
     *Attacked*: `attacked`. `note` says when the search is not from the stored run: "searched now".
     """
 
@@ -80,14 +80,14 @@ class AuditLine:
     claimed: float | None = None
     composed: float | None = None
     guesses: float | None = None
-    found: AuditResult | None = None
+    searched: AuditResult | None = None
     attacked: LowerBound | None = None
     note: str = ""
 
     @property
     def search(self) -> str:
         """A key of `SEARCH_BADGES`."""
-        return against_claim(self.found.log_ratio, self.found) if self.found is not None else "not"
+        return against_claim(self.searched.log_ratio, self.searched) if self.searched is not None else "not"
 
     @property
     def attack(self) -> str:
@@ -328,11 +328,11 @@ def _hue(item: AuditLine, sign: str) -> str:
 
 
 def _epsilons(item: AuditLine) -> dict[str, float]:
-    searched = None if item.found is None else max(0.0, item.found.log_ratio)
+    searched = None if item.searched is None else max(0.0, item.searched.log_ratio)
     attacked = None if item.attacked is None else item.attacked.bound
     composed = item.composed
-    if composed is not None and item.found is not None:  # of all tables that the line speaks of
-        composed = max(composed, item.found.composed)
+    if composed is not None and item.searched is not None:  # of all tables that the line speaks of
+        composed = max(composed, item.searched.composed)
     values = {"claimed": item.claimed, "searched": searched, "attacked": attacked, "composed": composed}
     return {sign: value for sign, value in values.items() if value is not None}
 
@@ -349,7 +349,7 @@ def _audit_row(item: AuditLine) -> dict[str, str]:
         "setting": item.setting,
         "proved": BADGES[item.verdict].word,
         f"claims ε ({PERSONS})": number_text(epsilons["claimed"]) if "claimed" in epsilons else "",
-        "searched": f"{at_least_text(epsilons['searched'])}, {search}" if item.found else "not listed",
+        "searched": f"{at_least_text(epsilons['searched'])}, {search}" if item.searched else "not listed",
         "attacked": f"{at_least_text(epsilons['attacked'])}, {attack}" if item.attacked else "not attacked",
         "steps add up to": number_text(epsilons["composed"]) if "composed" in epsilons else "",
         "right guesses of 100, at most": "" if item.guesses is None else rounded_up(item.guesses, 1),

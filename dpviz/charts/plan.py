@@ -301,9 +301,9 @@ def expected_chart(outcomes: Sequence[ExpectedScores], common: str, rare: str) -
     axis = {"range": [0, 1.12], "tickformat": ".0%", "tickvals": [0, 0.25, 0.5, 0.75, 1], "fixedrange": True}
     figure = chart(230, top=36, legend=LEGEND_ABOVE, barmode="group", bargap=0.3, xaxis=axis, yaxis=NAMES | {"fixedrange": True})
     names = [f"features say {outcome.strength}" for outcome in outcomes]
-    always, found = (escape(fit_text(visible(name), 150, 12)) for name in (common, rare))  # in a legend, on a telephone
+    always, rare_class = (escape(fit_text(visible(name), 150, 12)) for name in (common, rare))  # in a legend, on a telephone
     right = (f"rows that are right; dashed: always {always}", [outcome.accuracy for outcome in outcomes], hatched_bar(BLUE))
-    caught = (f"{found} that are found", [outcome.found for outcome in outcomes], hatched_bar(TEAL, "/"))
+    caught = (f"{rare_class} that are found", [outcome.found for outcome in outcomes], hatched_bar(TEAL, "/"))
     for name, shares, style in (right, caught):
         words = {
             "text": [f"{share:.0%}" for share in shares],

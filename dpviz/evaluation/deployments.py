@@ -54,7 +54,7 @@ def deployments() -> tuple[Deployment, ...]:
     with bundled(FILE).open(encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file))
     same = ("name", "curators", "variant", "delta", "rho", "status")
-    found = (
+    entries = (
         Deployment(
             year=int(line["published"][:4]),
             unit=line["unit"].strip(),
@@ -63,4 +63,4 @@ def deployments() -> tuple[Deployment, ...]:
         )
         for line in lines
     )
-    return tuple(sorted(found, key=lambda item: (item.epsilon is None, item.epsilon or 0.0, item.name)))
+    return tuple(sorted(entries, key=lambda item: (item.epsilon is None, item.epsilon or 0.0, item.name)))

@@ -87,10 +87,10 @@ class GrowingTree:
 
     def at(self, path: str) -> NodeOutcomes:
         """The node at `path`, drawn or waiting; for a leaf that came with its parent's choice, the parent."""
-        found = {node.path: node for node in (*self.nodes, *self.waiting)}
-        while path not in found:
+        nodes = {node.path: node for node in (*self.nodes, *self.waiting)}
+        while path not in nodes:
             path = path[:-1]
-        return found[path]
+        return nodes[path]
 
     @cached_property
     def spent(self) -> float:

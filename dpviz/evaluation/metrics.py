@@ -235,19 +235,19 @@ class ModelAnswers:
     @cached_property
     def measured(self) -> dict[str, HeldOutMeasure]:
         """All measures; without those that a model cannot have."""
-        found = measured_labels(self.target, self.predicted, self.n_classes, self.times)
-        return found if self.shares is None else found | measured_probabilities(self.target, self.shares, self.times)
+        measures = measured_labels(self.target, self.predicted, self.n_classes, self.times)
+        return measures if self.shares is None else measures | measured_probabilities(self.target, self.shares, self.times)
 
     def metrics(self, most_frequent: int) -> dict[str, float]:
         """`OF_CLASSES`, where the most frequent class of the training rows has this code."""
-        found = {name: measure.value for name, measure in self.measured.items()}
+        values = {name: measure.value for name, measure in self.measured.items()}
         majority = float(np.average(self.target == most_frequent, weights=self.times))
-        return dict.fromkeys(OF_CLASSES, math.nan) | found | {"majority": majority}
+        return dict.fromkeys(OF_CLASSES, math.nan) | values | {"majority": majority}
 
     def intervals(self) -> dict[str, tuple[float, float]]:
         """Their 95% intervals, Wilson's for accuracy, for at least one row; without those that a model cannot have."""
-        found = {name: measure.interval for name, measure in self.measured.items()}
-        return found | {"accuracy": wilson(self.measured["accuracy"].value, int(self.confusion.sum()))}
+        intervals = {name: measure.interval for name, measure in self.measured.items()}
+        return intervals | {"accuracy": wilson(self.measured["accuracy"].value, int(self.confusion.sum()))}
 
 
 def classifier_answers(model: Model, rows: EncodedDataset) -> ModelAnswers:
@@ -275,8 +275,8 @@ def metrics(model: Model, train: EncodedDataset, test: EncodedDataset) -> dict[s
     if not isinstance(target, NumericTarget):
         return classifier_answers(model, test).metrics(int(train.class_counts().argmax()))
     mean = float(train.target.mean()) if train.n_rows else (target.low + target.high) / 2
-    found = {name: measure.value for name, measure in measured_numbers(test.target, model.predict(test)).items()}
-    return found | {"mean_rmse": float(np.sqrt(np.mean(np.square(test.target - mean))))}
+    values = {name: measure.value for name, measure in measured_numbers(test.target, model.predict(test)).items()}
+    return values | {"mean_rmse": float(np.sqrt(np.mean(np.square(test.target - mean))))}
 
 
 def metric_intervals(model: Model, test: EncodedDataset) -> dict[str, tuple[float, float]]:

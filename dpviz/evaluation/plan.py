@@ -280,8 +280,8 @@ def plan_steps(
     def draw(positions: Sequence[int], count: int, before: int) -> np.ndarray:
         setups = [setup_at(request, along, places[at]) for at in positions]
         seeds = [seed_from(seed, number) for number in range(before, before + count)]
-        here = 1 if not before and world.n_rows <= _FEW_ROWS else workers
-        return outcomes(world, setups, goal.measure, seeds, workers=here)
+        is_quick = not before and world.n_rows <= _FEW_ROWS
+        return outcomes(world, setups, goal.measure, seeds, workers=1 if is_quick else workers)
 
     yield from Search(places, draw, goal.target, goal.reliability, progress=progress, stop=stop).answers()
 

@@ -46,12 +46,12 @@ class Draws:
     n_asked: int  #: Draws asked for; more than were done after a stop
 
 
-def _lack_of_proof(found: Draws) -> str:
+def _lack_of_proof(draws: Draws) -> str:
     """Why privacy proves nothing about poisoned rows of this learner; empty when it does."""
-    result = found.first
+    result = draws.first
     if result.claim.verdict == "violated":
         return f"Its privacy claim is violated. {result.claim.because}"
-    if not np.isfinite(found.composed):
+    if not np.isfinite(draws.composed):
         notes = [row.note for row in result.ledger.rows() if row.note]
         return f"Its privacy loss is infinite: {notes[0] if notes else 'something is published exactly'}."
     own = [item.what for item in result.disclosures if not item.code.startswith("schema-")]
@@ -84,8 +84,8 @@ def draw(
     count = draws if request.spec.spends_epsilon else 1
     seeds = child_seeds(seed, count)
     measure, how = partial(_accuracy_and_loss, without_caches(test)), {"workers": workers, "progress": progress, "stop": stop}
-    found = fit_each([request], train, seeds, measure, CHUNK, at_least=1, **how)
-    accuracies, losses = zip(*(one for [one] in found), strict=True)
+    pairs = fit_each([request], train, seeds, measure, CHUNK, at_least=1, **how)
+    accuracies, losses = zip(*(pair for [pair] in pairs), strict=True)
     return Draws(np.array(accuracies), request.at(seed=seeds[0]).fit(train), max(losses), count)
 
 
@@ -174,12 +174,12 @@ def _probability_after_poisoning(below: np.ndarray, rows: int, loss: PrivacyLoss
     """The least probability that events keep, which had probability 1 - `below` (increasing), after so many rows."""
     epsilon = loss.epsilon
     if loss.delta:
-        kept = np.clip(pure_dp_survival(below, min(rows, 1), rows * epsilon) - group_delta(rows, epsilon, loss.delta), 0, 1)
+        left = np.clip(pure_dp_survival(below, min(rows, 1), rows * epsilon) - group_delta(rows, epsilon, loss.delta), 0, 1)
     else:
-        kept = pure_dp_survival(below, rows, epsilon)
+        left = pure_dp_survival(below, rows, epsilon)
     if risk is not None and rows:
-        kept = np.maximum(kept, risk.for_persons(_composed_rows(rows)).remains(below))
-    return kept
+        left = np.maximum(left, risk.for_persons(_composed_rows(rows)).remains(below))
+    return left
 
 
 def _composed_rows(rows: int) -> int:
@@ -253,14 +253,14 @@ class Certificate:
     risk: Risk | None = None  #: What the steps let one person change; None where no more is known than epsilon and delta
 
     @classmethod
-    def of(cls, found: Draws, beta: float) -> Certificate:
+    def of(cls, draws: Draws, beta: float) -> Certificate:
         """The certificate of draws."""
-        first, reason = found.first, _lack_of_proof(found)
+        first, reason = draws.first, _lack_of_proof(draws)
         claim, is_sound = first.claim_of_person, first.claim.is_sound
-        epsilon = claim.epsilon if claim.is_sound else found.composed
+        epsilon = claim.epsilon if claim.is_sound else draws.composed
         delta = max(claim.delta, first.spent.delta)
         risk = first.risk.for_rows(first.unit.rows) if is_sound and not reason else None
-        return cls(found.accuracies, epsilon, delta, claim.epsilon, reason, beta, risk)
+        return cls(draws.accuracies, epsilon, delta, claim.epsilon, reason, beta, risk)
 
     @property
     def accuracy(self) -> float:
@@ -405,10 +405,10 @@ class PoisoningTable:
 
     def protected_rows(self, above: float | None = None) -> int | None:
         """The most rows with which `low` stays above an accuracy (default: the majority class); None when even 0 is too many."""
-        wanted = self.majority if above is None else above
-        if self.reason or not self.low(0) > wanted:
+        level = self.majority if above is None else above
+        if self.reason or not self.low(0) > level:
             return None
-        return most_rows(self.low, wanted, self.n_train)
+        return most_rows(self.low, level, self.n_train)
 
 
 def certify(
@@ -442,13 +442,13 @@ def certify(
     bounds: list[Bounds] = []
     n_asked = n_done = 0
     for number, (train, test) in enumerate(splits):
-        found = draw(request, train, test, seed=seed + number, progress=part_of(progress, number, len(splits)), **how)
-        model = found.first.model
+        drawn = draw(request, train, test, seed=seed + number, progress=part_of(progress, number, len(splits)), **how)
+        model = drawn.first.model
         if isinstance(model, Forest) and model.are_disjoint:
-            bounds.append(VoteCertificate.of(model, test, found.first.unit.rows))
+            bounds.append(VoteCertificate.of(model, test, drawn.first.unit.rows))
         else:
-            bounds.append(Certificate.of(found, beta / len(splits)))
-        n_asked, n_done = n_asked + found.n_asked, n_done + len(found.accuracies)
+            bounds.append(Certificate.of(drawn, beta / len(splits)))
+        n_asked, n_done = n_asked + drawn.n_asked, n_done + len(drawn.accuracies)
     rows_per_person = max(train.schema.rows_per_person for train, _ in splits)
     n_train = min(train.n_rows for train, _ in splits) // rows_per_person
     majority = float(np.mean([np.mean(test.target == train.class_counts().argmax()) for train, test in splits]))
@@ -472,7 +472,7 @@ def poisoning_curve(
     workers: Workers = 1,
     progress: Progress | None = None,
     stop: Stop | None = None,
-    **asked: Any,
+    **params: Any,
 ) -> pd.DataFrame:
     """Guaranteed accuracy of a learner while an attacker adds or removes training rows.
 
@@ -480,7 +480,7 @@ def poisoning_curve(
 
     Parameters
     ----------
-    name, epsilon, **asked
+    name, epsilon, **params
         As for `dpviz.fit`, without a seed or source.
     train, test : EncodedDataset
         Such as from `data.split(seed=0)`. The curve is as private as they are.
@@ -508,9 +508,9 @@ def poisoning_curve(
     Raises
     ------
     UnknownName, ParameterError, UnsupportedError, DpvizError
-        For what was asked, another kind of target, or no test rows.
+        For an argument that is wrong, another kind of target, or no test rows.
     """
-    request = FitRequest.of(name, epsilon=epsilon, **asked)
+    request = FitRequest.of(name, epsilon=epsilon, **params)
     how: dict[str, Any] = {"draws": draws, "seed": seed, "workers": workers, "progress": progress, "stop": stop}
     return certify(request, [(train, test)], max_poisoned=max_poisoned, beta=beta, **how).frame()
 

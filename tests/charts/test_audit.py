@@ -28,8 +28,8 @@ LOWER = ("within", "beyond", "nothing")
 LINES = [
     line("holds", attacked=BOUND),
     line("violated", attacked=replace(BOUND, bound=1.5, composed=110.0)),
-    line("violated", "grow complete", composed=math.inf, found=IMPOSSIBLE, attacked=replace(BOUND, bound=5.6)),
-    line("unproven", found=None),
+    line("violated", "grow complete", composed=math.inf, searched=IMPOSSIBLE, attacked=replace(BOUND, bound=5.6)),
+    line("unproven", searched=None),
     line("none"),
     line(""),
 ]
@@ -102,11 +102,11 @@ def test_only_what_exceeds_the_claim_has_the_colour_of_what_cannot_be_relied_on_
     for shown, beyond in (
         (line("holds", attacked=BOUND), 0),
         (line("violated", attacked=BOUND), 1),
-        (line("holds", found=BUG), 1),
+        (line("holds", searched=BUG), 1),
         (line("none", claimed=math.inf, attacked=endless), 0),
     ):
         assert sum(hue == UNSOUND for trace in drawn(shown).figure.data[1:-1] for hue in trace.marker.color) == beyond
-    nothing = line("", **dict.fromkeys(("claimed", "composed", "guesses", "found", "attacked")))
+    nothing = line("", **dict.fromkeys(("claimed", "composed", "guesses", "searched", "attacked")))
     assert places(drawn(nothing), nothing.key) == {}
     (nothing_known,) = drawn(nothing).rows
     assert not any(character.isdigit() for words in nothing_known.values() for character in words)
@@ -121,7 +121,7 @@ def test_groups_count_their_learners_and_only_the_chosen_one_unfolds() -> None:
 
 
 def test_bounds_are_told_from_claims_rounded_down_and_probabilities_said_for_people() -> None:
-    for bug in (line("holds", found=BUG), line("holds", attacked=replace(BOUND, bound=2.0))):
+    for bug in (line("holds", searched=BUG), line("holds", attacked=replace(BOUND, bound=2.0))):
         assert audit.lead_sentence([bug]).endswith("that is a bug in dpviz.")
     keys = {"within": HOLDS, "beyond": VIOLATED, "bug": BUG, "nothing": NONE}
     assert {key: audit.against_claim(result.log_ratio, result) for key, result in keys.items()} == {key: key for key in keys}

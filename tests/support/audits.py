@@ -105,7 +105,7 @@ def run_of(*results: AuditResult) -> StoredRun:
 
 def line(verdict: str, setting: str = "", **changed: Any) -> AuditLine:
     """A line of the list of learners."""
-    found = {"none": NONE, "violated": VIOLATED, "unproven": UNPROVEN}.get(verdict, HOLDS)
+    result = {"none": NONE, "violated": VIOLATED, "unproven": UNPROVEN}.get(verdict, HOLDS)
     known = {"claimed": 1.0, "composed": 1.0, "guesses": 61.0}
-    given: dict[str, Any] = {**known, "found": found, **changed}
+    given: dict[str, Any] = {**known, "searched": result, **changed}
     return AuditLine(f"key {verdict} {setting}", f"A {verdict}", setting, verdict=verdict, **given)

@@ -33,11 +33,11 @@ _MAX_LEAVES = 64
 
 def _notebook_html(source: ExportInput) -> str:
     """The document as HTML that stands in a page: no script, nothing fetched, every text escaped."""
-    found = source.verdict
+    verdict = source.verdict
     learner = str(source.document["learner"]["name"])
     words = f"{learner} predicts {source.schema.target.name} from {source.schema.n_features:,} columns."
-    said = f"<p><strong>{escape(found.headline)}.</strong> {escape(found.because)}</p>"
-    return f"<div>{said}{_picture(source, words)}<p><small>{escape(words)}</small></p></div>"
+    finding = f"<p><strong>{escape(verdict.headline)}.</strong> {escape(verdict.because)}</p>"
+    return f"<div>{finding}{_picture(source, words)}<p><small>{escape(words)}</small></p></div>"
 
 
 def _picture(source: ExportInput, words: str) -> str:
@@ -139,8 +139,8 @@ def proof_of(schema: Schema) -> Proof:
 
 def proof_sentence(proof: Proof) -> str:
     """What was tried, and what there will not be."""
-    said = f"Tried on a tree of these columns: {len(proof.formats)} export formats hold it."
-    return " ".join([said, *(f"No {title}: {why}" for title, why in proof.missing.items())])
+    sentence = f"Tried on a tree of these columns: {len(proof.formats)} export formats hold it."
+    return " ".join([sentence, *(f"No {title}: {why}" for title, why in proof.missing.items())])
 
 
 def tree_of(schema: Schema) -> Tree:

@@ -83,7 +83,7 @@ class Replay:
     def __init__(self, recorded: Sequence[Step], assigned: tuple[int, ...] = (), chance: float = 1.0, canaries: int = 1) -> None:
         self._left, self._canaries = list(reversed(recorded)), canaries
         self._assigned, self.chance = assigned, chance  #: The part of every row, where rows are assigned, and its probability
-        self.asked: list[Any] = []  #: The values of every other draw
+        self.values: list[Any] = []  #: Of every other draw
         self.rates = [1.0]  #: With what probability canaries take part in each round, and
         self.log_ratios = [0.0]  #: ln of the ratio of what came out in it, if they do
 
@@ -108,7 +108,7 @@ class Replay:
             self.rates.append(min(1.0, mechanism.rate * self._canaries / usual))
             self.log_ratios.append(0.0)
             return np.arange(values) < usual
-        self.asked.append(values)
+        self.values.append(values)
         self.log_ratios[-1] += _log_ratio(step, mechanism, values)
         return step.outcome
 
@@ -125,9 +125,9 @@ def _log_ratio(step: Step, mechanism: Any, values: Any) -> float:
     if hasattr(mechanism, "log_likelihood") and mechanism == step.mechanism:
         return float(mechanism.log_likelihood(values, step.outcome) - mechanism.log_likelihood(step.values, step.outcome))
     if hasattr(mechanism, "probabilities") and np.ndim(step.outcome) == 0:
-        here, there = mechanism.probabilities(values), step.mechanism.probabilities(step.values)  # type: ignore[attr-defined]
+        replayed, recorded = mechanism.probabilities(values), step.mechanism.probabilities(step.values)  # type: ignore[attr-defined]
         with np.errstate(divide="ignore"):
-            return float(np.log(here[step.outcome]) - np.log(there[step.outcome]))
+            return float(np.log(replayed[step.outcome]) - np.log(recorded[step.outcome]))
     raise UnsupportedError(
         f"How likely an outcome of the mechanism {mechanism.title!r} is on both tables is not known.",
         remedy="Attack what is published instead.",
@@ -181,7 +181,7 @@ class LikelihoodRatios:
         if len(seen) == len(recorded):  # nothing is secret: the recorded fit has the ratio 1 to itself
             [other] = self._replays(self.tables[1 - place], recorded)
             ratio = float(other.finish().sum()) * (-1 if place else 1)
-            asked = [[step.values for step in seen], other.asked]
+            values_of_fits = [[step.values for step in seen], other.values]
         else:  # averaged over what is secret about the canary
             [alone], with_canary = (self._replays(table, recorded) for table in self.tables)
             base = alone.finish()
@@ -190,10 +190,10 @@ class LikelihoodRatios:
                     [math.log(one.chance) + np.log1p(one.rates * np.expm1(one.finish() - base)).sum() for one in with_canary]
                 )
             )
-            asked = [one.asked for one in (alone, *with_canary)]
+            values_of_fits = [one.values for one in (alone, *with_canary)]
         if len(self._known) < _CACHE_SIZE:
             self._known[key] = ratio
-        self._note_counted(chosen, [_noise_limits(step, values) for step, *values in zip(seen, *asked, strict=True)])
+        self._note_counted(chosen, [_noise_limits(step, values) for step, *values in zip(seen, *values_of_fits, strict=True)])
         return ratio
 
     def _note_counted(self, chosen: Any, limits: _Limits) -> None:
@@ -204,10 +204,10 @@ class LikelihoodRatios:
     def _replays(self, table: EncodedDataset, recorded: Sequence[Step]) -> list[Replay]:
         """What was released, given again on a table: per part of the canary."""
         parts = _assignments(recorded, table.n_rows, self._canaries if table is self.tables[1] else 0)
-        found = [Replay(recorded, assigned, chance, self._canaries) for chance, assigned in parts]
-        for replay in found:
+        replays = [Replay(recorded, assigned, chance, self._canaries) for chance, assigned in parts]
+        for replay in replays:
             self.planned.fit(table, replay)
-        return found
+        return replays
 
 
 def _noise_limits(step: Step, values: Sequence[Any]) -> tuple[np.ndarray, np.ndarray] | None:
@@ -402,24 +402,24 @@ def audit(
     task = _choose_task(tasks, _seeds(for_pilot, min(max(draws // 20, PILOT[0]), PILOT[1])), draws, beta, stop)
     how: dict[str, Any] = {"workers": workers, "progress": progress, "stop": stop}
     show = replace(task).show  # without what was computed here
-    shown = [one for chunk in in_chunks(show, _seeds(for_draws, draws), CHUNK, **how) for one in chunk]
+    observations = [one for chunk in in_chunks(show, _seeds(for_draws, draws), CHUNK, **how) for one in chunk]
     composed, delta = task.planned.composed, task.planned.delta  # not of one fit, which may have stopped early
-    included, seen = ([one[side] for one in shown] for side in (0, 1))
+    included, seen = ([one[side] for one in observations] for side in (0, 1))
     test = partial(task.guess, np.array(included, dtype=bool), np.array(seen), beta=beta)
     risk = task.planned.request.risk(task.planned.schema).for_persons(task.rows).guesses() if delta else 1.0
     guesses = test(always=delta > 0)
     if not delta:
         bound = guesses.bound(beta=beta, rows=task.rows)
-        found: dict[str, Any] = task.planned.verdict_fields(bound)
+        fields: dict[str, Any] = task.planned.verdict_fields(bound)
     else:
         right = guesses.least_right(_OF_GAUSSIANS * beta)
         bound = gaussian_bound(right, delta, task.rows)
         any_noise = test(always=False).bound(beta=(1 - _OF_GAUSSIANS) * beta, delta=delta, rows=task.rows)
-        found = task.planned.verdict_fields(any_noise) | {"right": right, "any_noise": any_noise}
+        fields = task.planned.verdict_fields(any_noise) | {"right": right, "any_noise": any_noise}
         if exceeds(right, risk):
-            found["verdict"] = "ledger violated"
+            fields["verdict"] = "ledger violated"
     return LowerBound(
-        **found | {"seconds": time.perf_counter() - started},
+        **fields | {"seconds": time.perf_counter() - started},
         bound=bound,
         confidence=1 - beta,
         perfect=perfect_bound(guesses.n_tried, composed.epsilon, risk, beta=beta, delta=delta, rows=task.rows),
@@ -427,7 +427,7 @@ def audit(
         hits=(guesses.n_guesses - guesses.n_right, guesses.n_right),
         n_tested=guesses.n_tried,
         n_asked=draws,
-        n_done=len(shown),
+        n_done=len(observations),
         canary=tuple(zip(columns_of(task.canary.schema), rows_in_words(task.canary)[0], strict=True)),
         delta=delta,
         rows=task.rows,
@@ -530,17 +530,17 @@ class _Canary:
         included = np.array([_is_included(one) for one, _ in seeds])
         drawn = [self._ratios.record(int(present), of_noise) for present, (_, of_noise) in zip(included, seeds, strict=True)]
         looks = [self._looks(fitted.model) for fitted, _ in drawn]
-        found = []
+        promises = []
         for name in (SCORE, RULE, RULE_AND_PREDICTION):
             task = replace(self, observed=name)
             guesses = task.guess(included, np.array([look[name] for look in looks]), beta=beta, always=delta > 0)
             least = guesses.least_right(beta / _LOOKS)
             shows = gaussian_bound(least, delta, self.rows) if delta else guesses.bound(beta=beta, rows=self.rows)
-            found.append((shows, guesses.excess, task))
+            promises.append((shows, guesses.excess, task))
         try:
-            ratios = [self._ratios.ratio(int(present), kept) for present, (_, kept) in zip(included, drawn, strict=True)]
+            ratios = [self._ratios.ratio(int(present), recorded) for present, (_, recorded) in zip(included, drawn, strict=True)]
         except UnsupportedError:
-            return found
+            return promises
         sizes = np.sort(np.abs(ratios))[::-1]
         right = np.cumsum(1 / (1 + np.exp(-sizes)))
         scale = draws / len(sizes)
@@ -548,7 +548,7 @@ class _Canary:
         bounds = [bound_from(draws, int((k + 1) * scale), int(right[k] * scale), beta=beta, rows=self.rows) for k in steps]
         best = int(np.argmax(bounds))
         shows = gaussian_bound(right[-1] / len(sizes), delta, self.rows) if delta else bounds[best]
-        return [(shows, math.inf, replace(self, limit=float(sizes[steps[best]]) * (1 - 1e-9))), *found]
+        return [(shows, math.inf, replace(self, limit=float(sizes[steps[best]]) * (1 - 1e-9))), *promises]
 
     def guess(self, included: np.ndarray, seen: np.ndarray, *, beta: float, always: bool) -> Guesses:
         """Guess by what was seen; where it is no number, by how much oftener it was seen with the canary in a first part.

@@ -202,11 +202,11 @@ class NodeLaws:
         laws = [self.law(tuple(counts.tolist()), level) for counts in data_sets]
         if any(law.cut for law in laws):
             raise UnsupportedError("The growing of this tree is known up to bounds only.", remedy="Use a universe of categories.")
-        found = np.zeros((len(laws), len(self.outcomes[level])))
+        chances = np.zeros((len(laws), len(self.outcomes[level])))
         for place, law in enumerate(laws):
-            found[place, law.numbers] = law.chances
+            chances[place, law.numbers] = law.chances
         with np.errstate(divide="ignore"):
-            self._tables[level] = np.log(found)
+            self._tables[level] = np.log(chances)
         return self._tables[level]
 
     def largest(self, starts: Iterable[tuple[Counts, int]]) -> Separation:
@@ -215,12 +215,12 @@ class NodeLaws:
         if len(ordered) == 1:
             self._pair = ordered[0][0], _plus_one(*ordered[0])
         try:
-            found = [self.best(*start, 0) for start in ordered]
+            best = [self.best(*start, 0) for start in ordered]
         except _ReadsOtherRows:  # listed whole, then
             self._shared = None
             self._clear()
-            found = [self.best(*start, 0) for start in ordered]
-        ratios = np.array(found)
+            best = [self.best(*start, 0) for start in ordered]
+        ratios = np.array(best)
         place, way = np.unravel_index(_ties(ratios).argmax(), ratios.shape)
         (counts, kind), grows = ordered[place], bool(way == 0)
         node, likelier, other = self._follow(counts, kind, 0, grows=grows)
@@ -300,15 +300,15 @@ class NodeLaws:
             return whole_distribution(self.planned, self.dataset(counts), self._source, most=self._most_runs), 0.0
         depth = sum(max(outcome.depth for outcome in outcomes) for outcomes in self.outcomes[:level])
         rows = _row_numbers(counts)
-        found, cut = node_distribution(self._shared, node_of(self._shared.root, rows, depth), self._source)
+        chances, cut = node_distribution(self._shared, node_of(self._shared.root, rows, depth), self._source)
         for whole in (counts, *self._pair):  # alone, and among the rows of a pair
             if all(few <= many for few, many in zip(counts, whole, strict=True)):
                 recipe = self._prepare(whole)
                 first = np.cumsum((0, *whole[:-1]))
                 own = np.concatenate([start + np.arange(count) for start, count in zip(first, counts, strict=True)])
-                if found != node_distribution(recipe, node_of(recipe.root, own, depth), self._source)[0]:
+                if chances != node_distribution(recipe, node_of(recipe.root, own, depth), self._source)[0]:
                     raise _ReadsOtherRows
-        return {key: chance for key, chance in found.items() if chance > 0 and self._is_searched(key)}, cut
+        return {key: chance for key, chance in chances.items() if chance > 0 and self._is_searched(key)}, cut
 
     def _prepare(self, counts: Counts) -> TreeRecipe:
         """The learner, prepared on these rows alone."""

@@ -234,17 +234,17 @@ def _divisions(
     counts: tuple[int, ...], shares: tuple[float, ...]
 ) -> list[tuple[tuple[int, ...], tuple[np.ndarray, ...], np.ndarray]]:
     """How a table may be assigned: (rows grown from, rows of each part (n_ways, n_kinds), probabilities (n_ways,)) per kind."""
-    found: dict[tuple[int, ...], list[tuple[tuple[tuple[int, ...], ...], float]]] = {}
+    ways_by_grown: dict[tuple[int, ...], list[tuple[tuple[tuple[int, ...], ...], float]]] = {}
     for ways in product(*(_ways(rows, shares) for rows in counts)):
         parts = tuple(zip(*(drawn for drawn, _ in ways), strict=True))
-        found.setdefault(parts[0], []).append((parts[1:], math.prod(chance for _, chance in ways)))
+        ways_by_grown.setdefault(parts[0], []).append((parts[1:], math.prod(chance for _, chance in ways)))
     return [
         (
             grown,
             tuple(np.array(part) for part in zip(*(drawn for drawn, _ in listed), strict=True)),
             np.array([c for _, c in listed]),
         )
-        for grown, listed in found.items()
+        for grown, listed in ways_by_grown.items()
     ]
 
 

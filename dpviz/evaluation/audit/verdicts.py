@@ -80,8 +80,8 @@ class StoredRun:
     @property
     def has_broken_ledger(self) -> bool:
         """True when a counterexample to one of our own ledgers was found: a bug in dpviz."""
-        found = (item for fact in self.facts for item in (fact.searched, fact.attacked) if item is not None)
-        return any(item.verdict == "ledger violated" for item in found)
+        results = (item for fact in self.facts for item in (fact.searched, fact.attacked) if item is not None)
+        return any(item.verdict == "ledger violated" for item in results)
 
     @property
     def processor_seconds(self) -> float:
@@ -100,8 +100,8 @@ class StoredRun:
     def update(self, newer: StoredRun) -> StoredRun:
         """The same run, with the entries of a newer one for the learners in that."""
         renewed = {fact.learner for fact in newer.facts}
-        kept = [fact for fact in self.facts if fact.learner not in renewed]
-        return StoredRun((*kept, *newer.facts))
+        others = [fact for fact in self.facts if fact.learner not in renewed]
+        return StoredRun((*others, *newer.facts))
 
 
 def run_to_json(run: StoredRun) -> str:
@@ -217,7 +217,7 @@ def _evidence(
     if not spec.spends_epsilon:
         places = (QUICK_UNIVERSES[0],)
     draws = draws_of(spec) // (4 if params and spec.name in ROUNDS else 1)
-    found, not_searched = _or_reason(lambda: verify_each(spec, epsilon=epsilon, universes=places, stop=stop, **params))
+    results, not_searched = _or_reason(lambda: verify_each(spec, epsilon=epsilon, universes=places, stop=stop, **params))
     attacked, not_attacked = None, "Not asked for."
     if not quick:
         attacked, not_attacked = _or_reason(
@@ -232,8 +232,8 @@ def _evidence(
         planned.claim,
         planned.composed,
         right_guesses(planned.composed, risk=planned.request.risk(planned.schema)),
-        worst_of(found) if found else None,
-        tuple(SearchedPlace(item.searched, item.n_sets, item.n_pairs, item.log_ratio) for item in found or ()),
+        worst_of(results) if results else None,
+        tuple(SearchedPlace(item.searched, item.n_sets, item.n_pairs, item.log_ratio) for item in results or ()),
         not_searched,
         attacked,
         not_attacked,

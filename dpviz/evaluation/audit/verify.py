@@ -218,8 +218,8 @@ def verify_each(
     return results
 
 
-def _search(spec: LearnerSpec, epsilon: float, place: Place, given: dict[str, Any], tick: Progress) -> AuditResult:
-    planned = BoundLearner.of(spec, place.schema, epsilon=epsilon, depth=place.depth, **given)
+def _search(spec: LearnerSpec, epsilon: float, place: Place, params: dict[str, Any], tick: Progress) -> AuditResult:
+    planned = BoundLearner.of(spec, place.schema, epsilon=epsilon, depth=place.depth, **params)
     held_out = planned.plan.held_out
     if isinstance(place, CandidatePair):
         if held_out:
@@ -235,9 +235,9 @@ def _search(spec: LearnerSpec, epsilon: float, place: Place, given: dict[str, An
     laws = NodeLaws(planned, place.kinds, most_runs=most_runs, tick=tick, expected=n_sets * (place.depth + 1))
     if isinstance(place, Universe) and held_out:
         single = replace(place, max_rows=1)  # what cannot be searched is refused here, before much is listed
-        alone = BoundLearner.of(spec, single.schema, epsilon=epsilon, depth=place.depth, **given)
+        alone = BoundLearner.of(spec, single.schema, epsilon=epsilon, depth=place.depth, **params)
         leaf_partitions(single, NodeLaws(alone, single.kinds), len(starts))
-        found = separation_with_held_out(place, laws, held_out)
+        worst = separation_with_held_out(place, laws, held_out)
     else:
-        found = laws.largest(starts)
-    return planned.result(found, searched=place.title, n_sets=n_sets, n_pairs=len(starts))
+        worst = laws.largest(starts)
+    return planned.result(worst, searched=place.title, n_sets=n_sets, n_pairs=len(starts))
