@@ -17,7 +17,7 @@ from dpviz.version import VERSION as __version__  # noqa: F401, N811
 
 #: The names of `__init__.pyi`, each imported when it is first used.
 __getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)
-__all__ = sorted({*__all__, "__version__"} - {"errors", "learners"})  # these two are rooms, not names
+__all__ = sorted({*__all__, "__version__"} - {"errors", "learners"})  # these two are packages, not names
 
 _offer("forms", "dpviz.io.exports", "dpviz.charts.publish.exports")  # whose FORMS `dpviz.results.exports` has
 _offer("readers", "dpviz.io.tables.read", "dpviz.rows.opening")  # which register with `dpviz.table.raw` for files

@@ -1,4 +1,4 @@
-"""What is installed: the files that come with dpviz, the optional packages of its extras, and what rooms offer to lower ones."""
+"""What is installed: files that come with dpviz, optional packages of its extras, and what a package offers to lower ones."""
 
 import os
 from importlib import import_module
@@ -49,7 +49,7 @@ def require_extra(extra: str, what: str, *packages: str) -> None:
 
 
 def offer(what: str, *modules: str) -> None:
-    """Say which modules hold something that rooms below theirs ask for; `dpviz/__init__.py` does, above all rooms."""
+    """Say which modules hold something that lower packages ask for; `dpviz/__init__.py` does, above all."""
     _MODULES[what] = modules
 
 

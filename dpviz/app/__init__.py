@@ -1,1 +1,1 @@
-"""Streamlit glue: session state, controls, cached calls, background jobs, parts of pages. No room below knows Streamlit."""
+"""Streamlit glue: session state, controls, cached calls, background jobs, parts of pages. No package below knows Streamlit."""

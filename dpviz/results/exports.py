@@ -1,6 +1,6 @@
 """The registry of exports: every form in which a result can be taken away, for Python, the command line and the dashboard.
 
-A room that writes forms has them in the `FORMS` of one module, and `dpviz/__init__.py`, which stands above all rooms, offers
+A package that writes forms has them in the `FORMS` of one module, and `dpviz/__init__.py`, which stands above them, offers
 these modules here. They are imported when a form is first asked for.
 """
 

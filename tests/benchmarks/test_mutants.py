@@ -22,8 +22,8 @@ def test_every_text_occurs_once_and_its_tests_are_there() -> None:
         mutant.applied_to((ROOT / "dpviz" / mutant.file).read_text(encoding="utf-8"))
         assert (ROOT / "tests" / mutant.tests).exists(), mutant
     assert len(set(mutants)) == len(mutants) > 100
-    rooms = {mutant.file.partition("/")[0] for mutant in mutants}
-    assert rooms >= {"privacy", "accounting", "training", "learners", "io", "table", "release", "owners", "evaluation"}
+    packages = {mutant.file.partition("/")[0] for mutant in mutants}
+    assert packages >= {"privacy", "accounting", "training", "learners", "io", "table", "release", "owners", "evaluation"}
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def test_cells_of_the_papers_are_found_again_as_often_as_the_page_says() -> None
     found = stored("accuracy").dropna(subset="found")
     ordinary = found.learner.str.startswith("Decision tree")
     same, private = found.found == "same", found[~ordinary]
-    assert f"{same[~ordinary].sum()} of {len(private)} cells of private learners are as published" in page("tables")
+    assert f"{same[~ordinary].sum()} of {len(private)} cells of private algorithms are as published" in page("tables")
     lines = found[ordinary].groupby("data").found.nunique()
     assert f"one cell for all epsilons, {(lines == 1).sum()} of {len(lines)} are" in page("tables")
     assert set(found[ordinary].found) == {"same"}
