@@ -11,12 +11,11 @@ Source: Kirschte et al. 2023, section VIII-E and Figure 7 (*stop* and *filter*; 
 """
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from dpviz.accounting.events import Event, Parallel, Sequential
+from dpviz.accounting.events import Parallel, sequence
 from dpviz.accounting.ledger import Ledger
 from dpviz.errors import DpvizError, ParameterError
 from dpviz.learners.published.boosted import s_gbdt_published as s_gbdt
@@ -34,7 +33,7 @@ from dpviz.training.contract import plan_with_test
 from dpviz.training.params import Settings, make_params
 
 STRATEGIES = ("stop", "new rows alone", "filter", "from the start")
-_STOP, _ALONE, _FILTER, _START = STRATEGIES
+_, _ALONE, _FILTER, _START = STRATEGIES
 GROUPS = ("old", "new", "all")
 
 
@@ -140,66 +139,45 @@ def train_on_stream(
         When stopped.
     """
     source = Simulation(validate_count("train_on_stream", "seed", seed, 0))
-    training = _State(stream, way, Settings(epsilon=epsilon, max_depth=max_depth, delta=delta), params, source)
-    values = [training.run(tree) for tree in all_steps(range(training.n_trees), progress, stop)]
-    model = boosted_model(training.trees, training.loss, training.initial, values)
-    errors = _errors(model, stream, training.loss.n_scores)
-    return StreamRun(way, model, Ledger(training.event), training.regular, errors, training.left())
-
-
-class _State:
-    """The rounds, and the rows present in each. Private."""
-
-    def __init__(self, stream: Stream, way: str, settings: Settings, given: dict[str, Any], source: Simulation) -> None:
-        if way not in STRATEGIES:
-            raise ParameterError("train_on_stream", "way", way, f"one of {', '.join(map(repr, STRATEGIES))}")
-        if "filter" in given:
-            raise ParameterError("train_on_stream", "filter", given["filter"], "left out: the way says it")
-        params = make_params(s_gbdt.Params, s_gbdt.NAME, {**given, "filter": way == _FILTER})
-        schema = stream.train.schema
-        plan = plan_with_test(s_gbdt.LEARNER, schema, settings, params)
-        self.priced, cost = plan.rounds("tree")
-        recipe = s_gbdt.recipe_of(schema, cost, params)
-        self.extra = params.extra_rounds if way == _ALONE else recipe.rounds - params.rounds
-        if way == _ALONE and self.extra > params.rounds:
-            raise ParameterError("train_on_stream", "extra_rounds", self.extra, f"at most {params.rounds}, the regular rounds")
-        self.stream, self.way, self.regular = stream, way, params.rounds
-        self.loss = loss_of(schema, newton=False)
-        self.n_trees = self.regular + self.extra
-        there = ~stream.is_new if way != _START else np.ones(stream.train.n_rows, dtype=bool)
-        n_public = schema.scaled(1 - stream.share if way != _START else 1.0).n_public or 1
-        target, start = stream.train.target[there], plan.of("initial score")
-        self.initial, self.before = initial_score(self.loss, target, n_public, start, source)
-        self.trees = s_gbdt.draw(schema, plan, params, replace(recipe, rounds=self.n_trees), source)
-        self.rounds = Rounds(stream.train, self.trees, self.loss, self.initial, recipe, source)
-        self.there = there
-
-    def run(self, tree: int) -> np.ndarray:
-        """One round on the rows present."""
-        late = self.stream.is_new if self.way == _ALONE else None
-        self.rounds.present = self.there if tree < self.regular else late
-        return self.rounds.run(tree)
-
-    @cached_property
-    def event(self) -> Event:
-        """The cost of the rounds: the new rows alone are disjoint from those of the regular rounds."""
-        trees: Event = self.priced
-        if self.way == _ALONE:
-            trees = Parallel((self.priced, replace(self.priced)))
-        return Sequential((*self.before, trees)) if self.before else trees
-
-    def left(self) -> np.ndarray:
-        """Share of the budget for rounds that is left: by the accounts, or by the number of rounds."""
-        if self.rounds.accounts is not None:
-            return 1 - self.rounds.accounts.spent / BUDGET_UNITS
-        took_part = np.where(self.there, self.regular, self.extra)
-        return 1 - took_part / self.regular
+    settings = Settings(epsilon=epsilon, max_depth=max_depth, delta=delta)
+    if way not in STRATEGIES:
+        raise ParameterError("train_on_stream", "way", way, f"one of {', '.join(map(repr, STRATEGIES))}")
+    if "filter" in params:
+        raise ParameterError("train_on_stream", "filter", params["filter"], "left out: the way says it")
+    chosen = make_params(s_gbdt.Params, s_gbdt.NAME, {**params, "filter": way == _FILTER})
+    schema = stream.train.schema
+    plan = plan_with_test(s_gbdt.LEARNER, schema, settings, chosen)
+    step, cost = plan.rounds("tree")
+    recipe = s_gbdt.recipe_of(schema, cost, chosen)
+    regular, extra = chosen.rounds, chosen.extra_rounds if way == _ALONE else recipe.rounds - chosen.rounds
+    if way == _ALONE and extra > regular:
+        raise ParameterError("train_on_stream", "extra_rounds", extra, f"at most {regular}, the regular rounds")
+    early, late = ~stream.is_new, stream.is_new if way == _ALONE else None  # None: all rows
+    n_public = schema.scaled(1 - stream.share).n_public
+    if way == _START:
+        early, n_public = np.ones(stream.train.n_rows, dtype=bool), schema.n_public
+    loss = loss_of(schema, newton=False)
+    initial, before = initial_score(loss, stream.train.target[early], n_public or 1, plan.of("initial score"), source)
+    trees = s_gbdt.draw(schema, plan, chosen, replace(recipe, rounds=regular + extra), source)
+    rounds = Rounds(stream.train, trees, loss, initial, recipe, source)
+    values = []
+    for tree in all_steps(range(regular + extra), progress, stop):
+        rounds.present = early if tree < regular else late
+        values.append(rounds.run(tree))
+    model = boosted_model(trees, loss, initial, values)
+    # the new rows alone are disjoint from those of the regular rounds
+    ledger = Ledger(sequence(*before, Parallel((step, step)) if way == _ALONE else step))
+    if rounds.accounts is None:
+        left = 1 - np.where(early, regular, extra) / regular
+    else:
+        left = 1 - rounds.accounts.spent / BUDGET_UNITS
+    return StreamRun(way, model, ledger, regular, _errors(model, stream, loss.n_scores), left)
 
 
 def _errors(model: BoostedTrees, stream: Stream, n_scores: int) -> dict[str, np.ndarray]:
     """By group, after every round; NaN for a group without test rows."""
     groups = dict(zip(GROUPS, (~stream.is_new_test, stream.is_new_test, np.ones(stream.test.n_rows, dtype=bool)), strict=True))
-    found: dict[str, list[float]] = {name: [] for name in GROUPS}
+    errors: dict[str, list[float]] = {name: [] for name in GROUPS}
     target, is_number = stream.test.schema.target, False
     for tree, scores in enumerate(model.accumulated(stream.test)):
         if tree % n_scores == 0:
@@ -208,5 +186,5 @@ def _errors(model: BoostedTrees, stream: Stream, n_scores: int) -> dict[str, np.
             else:
                 missed = predict_class(scores) != stream.test.target
             for name, rows in groups.items():
-                found[name].append(float(missed[rows].mean()) if rows.any() else np.nan)
-    return {name: np.sqrt(values) if is_number else np.array(values) for name, values in found.items()}
+                errors[name].append(float(missed[rows].mean()) if rows.any() else np.nan)
+    return {name: np.sqrt(values) if is_number else np.array(values) for name, values in errors.items()}
