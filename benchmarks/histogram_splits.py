@@ -25,7 +25,7 @@ from dpviz.learners.native import s_gbdt
 from dpviz.models.boosted import BoostedTrees
 from dpviz.privacy.gaussian import contributions
 from dpviz.privacy.source import NoiseSource
-from dpviz.privacy.uniform import UniformShares
+from dpviz.privacy.uniform import UniformPoint
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
 from dpviz.training.boosting.histograms import FeatureHistograms, numbers_of, release_histograms
@@ -142,7 +142,7 @@ class _Grower:
         return self._nested_tree(levels, 0, 0), values, node
 
     def _random_cut(self) -> Cut:
-        place, share = UniformShares().choose(2, source=self.source)
+        place, share = UniformPoint().shares(2, source=self.source)
         part = self.bins[min(int(place * len(self.bins)), len(self.bins) - 1)]
         return part.cut(min(int(share * part.n_cuts), part.n_cuts - 1))
 

@@ -79,6 +79,10 @@ class UniformPoint:
         """Independent numbers in [low, high], float64."""
         return source.draw(self, (low, high)) if len(low) else np.empty(0)
 
+    def shares(self, count: int, *, source: NoiseSource) -> np.ndarray:
+        """Independent numbers in [0, 1], float64 of shape (count,)."""
+        return self.choose(np.zeros(count), np.ones(count), source=source)
+
     def sample(self, between: tuple[Any, Any], rng: np.random.Generator) -> Any:
         """One number, or one in each range."""
         low, high = between
@@ -88,25 +92,6 @@ class UniformPoint:
     def sample_exactly(self, between: tuple[Any, Any]) -> Any:
         """The same with entropy from the operating system. Rounding reveals nothing: no row is looked at."""
         return self.sample(between, generator(None))
-
-
-@dataclass(frozen=True, slots=True)
-class UniformShares:
-    """Uniform numbers from 0 to 1."""
-
-    title: ClassVar[str] = "uniform shares"
-
-    def choose(self, count: int, *, source: NoiseSource) -> np.ndarray:
-        """Independent numbers, float64 of shape (count,)."""
-        return source.draw(self, count) if count else np.empty(0)
-
-    def sample(self, count: int, rng: np.random.Generator) -> np.ndarray:
-        """Shares."""
-        return rng.random(count)
-
-    def sample_exactly(self, count: int) -> np.ndarray:
-        """The same with entropy from the operating system. Rounding reveals nothing: no row is looked at."""
-        return self.sample(count, generator(None))
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from dpviz.privacy.objective_perturbation import ObjectivePerturbation
 from dpviz.privacy.quantiles import JointQuantiles
 from dpviz.privacy.random_assignment import PoissonSample, RandomAssignment
 from dpviz.privacy.selection import ExponentialMechanism, PermuteAndFlip
-from dpviz.privacy.uniform import SecretKeys, UniformChoice, UniformPoint, UniformShares
+from dpviz.privacy.uniform import SecretKeys, UniformChoice, UniformPoint
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema
 from tests.support.paths import SOON
@@ -148,7 +148,7 @@ class _Pair:
         (mechanism, first), (other, second) = self._asked
         assert _public_part(mechanism) == _public_part(other), "the questions differ though the outcomes are the same"
         match mechanism:
-            case UniformChoice() | UniformShares() | SecretKeys() | PoissonSample() | RandomAssignment():
+            case UniformChoice() | SecretKeys() | PoissonSample() | RandomAssignment():
                 self._given = self._free(mechanism, first, second)
             case UniformPoint():
                 self._given = self._point(mechanism, first, second)

@@ -11,7 +11,7 @@ from dpviz.accounting.events import PureDP, RandomPartition, Step
 from dpviz.errors import UnsupportedError
 from dpviz.privacy.random_assignment import RandomAssignment
 from dpviz.privacy.source import ExactNoise, Simulation
-from dpviz.privacy.uniform import SecretKeys, UniformChoice, UniformPoint, UniformShares, product_distribution
+from dpviz.privacy.uniform import SecretKeys, UniformChoice, UniformPoint, product_distribution
 from tests.support.goodness import FITS, p_value
 
 
@@ -73,7 +73,7 @@ def test_every_choice_is_equally_likely_and_a_point_uniform_in_its_range(source)
     points = [UniformPoint().release((-2.0, 3.0), source=source, part="node").value for _ in range(4000)]
     assert stats.kstest(points, stats.uniform(-2, 5).cdf).pvalue > FITS
     assert stats.kstest(points, stats.uniform(-2, 5.6).cdf).pvalue < FITS
-    shares = UniformShares().choose(4000, source=source)
+    shares = UniformPoint().shares(4000, source=source)
     assert stats.kstest(shares, stats.uniform(0, 1).cdf).pvalue > FITS
     assert stats.kstest(shares, stats.uniform(0, 1.12).cdf).pvalue < FITS
 
@@ -90,7 +90,6 @@ def test_a_seed_repeats_them_and_a_release_does_not():
     assert first == again
     assert len({UniformPoint().release((0.0, 1.0), source=ExactNoise(), part="node").value for _ in range(10)}) == 10
     assert len({int(SecretKeys().choose(1, source=ExactNoise())[0]) for _ in range(10)}) == 10
-    assert len({float(UniformShares().choose(1, source=ExactNoise())[0]) for _ in range(10)}) == 10
 
 
 def test_independent_draws_together_have_the_product_of_their_probabilities_or_are_too_many():

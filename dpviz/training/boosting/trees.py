@@ -29,7 +29,7 @@ import numpy as np
 from dpviz.models.boxes import Boxes, split_features
 from dpviz.models.packed_forest import LEAF, PackedTrees
 from dpviz.privacy.source import NoiseSource
-from dpviz.privacy.uniform import UniformChoice, UniformShares
+from dpviz.privacy.uniform import UniformChoice, UniformPoint
 from dpviz.table.candidates import multiscale_grid
 from dpviz.table.schema import CategoricalFeature, Feature, NumericFeature, Schema
 from dpviz.training.boosting.histograms import FeatureHistograms
@@ -120,11 +120,11 @@ def _complete(schema: Schema, asked: list[int], cuts: list[float], node: int = 0
 def in_turn(features: list[int], count: int, both: bool, source: NoiseSource) -> list[list[int]]:
     """The features of each tree: all in random order, then all again, ...; the second of a pair is drawn uniformly."""
     cycles = math.ceil(count / len(features))
-    keys = UniformShares().choose(cycles * len(features), source=source).reshape(cycles, len(features))
+    keys = UniformPoint().shares(cycles * len(features), source=source).reshape(cycles, len(features))
     firsts = np.array(features)[np.argsort(keys, axis=1)].ravel()[:count].tolist()
     if not both:
         return [[first] for first in firsts]
-    shares = UniformShares().choose(count, source=source).tolist()
+    shares = UniformPoint().shares(count, source=source).tolist()
     others = [[feature for feature in features if feature != first] for first in firsts]
     return [[one, rest[min(int(s * len(rest)), len(rest) - 1)]] for one, rest, s in zip(firsts, others, shares, strict=True)]
 
@@ -162,7 +162,7 @@ class Drawing:
         """
         declared = [self.schema.features[feature] for feature in asked]
         sizes = [len(one.categories) if isinstance(one, CategoricalFeature) else 1 for one in declared]
-        drawn, found, start = UniformShares().choose(sum(sizes), source=self.source), list[Part](), 0
+        drawn, found, start = UniformPoint().shares(sum(sizes), source=self.source), list[Part](), 0
         for feature, one, size, most in zip(asked, declared, sizes, cells, strict=True):
             own = drawn[start : start + size]
             start += size
@@ -177,10 +177,10 @@ class Drawing:
         thresholds = self.grid.features[feature].thresholds
         if self.histograms is None and share < self.multiscale:
             assert thresholds is not None
-            cuts = thresholds[np.argsort(UniformShares().choose(len(thresholds), source=self.source))[: cells - 1]].tolist()
+            cuts = thresholds[np.argsort(UniformPoint().shares(len(thresholds), source=self.source))[: cells - 1]].tolist()
         else:
             if self.histograms is None:
-                shares = UniformShares().choose(cells - 1, source=self.source)
+                shares = UniformPoint().shares(cells - 1, source=self.source)
             else:  # about as many rows between any two
                 shares = self.histograms.quantiles(feature, [(share + cut) / (cells - 1) for cut in range(cells - 1)])
             cuts = [declared.low + place * (declared.high - declared.low) for place in shares.tolist()]
@@ -312,7 +312,7 @@ class FollowingTrees:
     def draw(self, tree: int) -> None:
         """Draw the next tree."""
         self.asked = self.first[tree : tree + 1]
-        for share in UniformShares().choose(len(self.cells) - len(self.asked), source=self.source).tolist():
+        for share in UniformPoint().shares(len(self.cells) - len(self.asked), source=self.source).tolist():
             self.asked.append(self._draw_feature(share))
         parts = self.drawing.parts(self.asked, self.cells, grouped=self.grouped)
         self.shape = tuple(part.n_cells for part in parts)
