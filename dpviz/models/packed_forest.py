@@ -183,12 +183,6 @@ class PackedForest(PackedTreesMixin, VoteMixin):
         return Leaf(int(self.labels[number]), counts)
 
 
-def ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """starts[0], starts[0] + 1, ..., `lengths[0]` of them, then from starts[1] on, and so forth."""
-    ends = lengths.cumsum()
-    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - (ends - lengths), lengths)
-
-
 class UnpackedTrees(Sequence[Tree]):
     """Packed trees, unpacked one by one into rules of two sides; `leaf` makes the leaf of a number."""
 

@@ -82,7 +82,8 @@ class SmoothMajority:
 
     def event(self, part: str, level: int | None) -> Step:
         """A step without a finite cost."""
-        return Step.unbounded(REASON, part, level)
+        because = "the smooth sensitivity of the majority gives the exponential mechanism unbounded odds"
+        return Step.unbounded(because, part, level)
 
     def sample(self, counts: np.ndarray, rng: np.random.Generator) -> int:
         """One class."""
@@ -102,7 +103,6 @@ class SmoothMajority:
         return weights / weights.sum(axis=-1, keepdims=True)
 
 
-REASON = "the smooth sensitivity of the majority gives the exponential mechanism unbounded odds"
 #: A mechanism that labels one leaf by its class counts.
 LabelRule = ExponentialMechanism | PermuteAndFlip | GlobalMajority | SmoothMajority
 
@@ -125,18 +125,12 @@ class LabelLeaves:
         """Labels; uniform where a leaf has no rows."""
         labels = rng.integers(counts.shape[1], size=len(counts), dtype=np.uint8)
         held = np.flatnonzero(counts.any(axis=1))
-        labels[held] = self._draw_labels(counts[held], rng)
+        points = rng.random(len(held))
+        for start in range(0, len(held), _CHUNK_SIZE):
+            part = slice(start, start + _CHUNK_SIZE)
+            ends = self.rule.probabilities(counts[held[part]]).cumsum(axis=1)[:, :-1]  # the last one is 1
+            labels[held[part]] = (points[part, None] > ends).sum(axis=1)
         return labels
-
-    def _draw_labels(self, counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        points = rng.random(len(counts))
-        parts = (slice(start, start + _CHUNK_SIZE) for start in range(0, len(counts), _CHUNK_SIZE))
-        drawn = [(points[part, None] > self._cumulative(counts[part])).sum(axis=1) for part in parts]
-        return np.concatenate(drawn) if drawn else np.empty(0, dtype=np.int64)
-
-    def _cumulative(self, counts: np.ndarray) -> np.ndarray:
-        """Cumulative probabilities without the last one, which is 1."""
-        return self.rule.probabilities(counts).cumsum(axis=1)[:, :-1]
 
     def sample_exactly(self, counts: np.ndarray) -> np.ndarray:
         """Labels by the rule's exact sampler; uniform from the operating system's entropy where a leaf has no rows."""

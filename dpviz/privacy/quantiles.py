@@ -34,8 +34,6 @@ class JointQuantiles:
     low: float
     high: float
     n_quantiles: int = 9  #: m; 9 gives deciles
-    #: Delta; by default `add_remove_sensitivity(n_quantiles)`. The authors' value of 2, for replacing a row, is valid too.
-    sensitivity: Sensitivity | None = None
     title: ClassVar[str] = "joint exponential quantiles"
 
     def __post_init__(self) -> None:
@@ -52,7 +50,7 @@ class JointQuantiles:
 
     @property
     def _sensitivity(self) -> Sensitivity:
-        return self.sensitivity or add_remove_sensitivity(self.n_quantiles)
+        return add_remove_sensitivity(self.n_quantiles)
 
     def release(
         self, values: np.ndarray, *, source: NoiseSource, part: str = "quantile", level: int | None = None
@@ -64,8 +62,8 @@ class JointQuantiles:
     def sample(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """One draw: intervals by the dynamic programme, then a uniform point in each."""
         trellis = self._trellis(values)
-        cells = list(trellis.draw_cells(rng))
-        points = trellis.intervals.points(cells, rng)
+        cells, intervals = list(trellis.draw_cells(rng)), trellis.intervals
+        points = intervals.left[cells] + intervals.width[cells] * rng.random(len(cells))
         return np.sort(points.clip(self.low, self.high))
 
     def sample_exactly(self, values: np.ndarray) -> np.ndarray:
@@ -99,7 +97,7 @@ class JointQuantiles:
 
 
 def add_remove_sensitivity(n_quantiles: int) -> Sensitivity:
-    """Delta = 2 (1 - 1/(m+1)): 1.8 for deciles."""
+    """Delta = 2 (1 - 1/(m+1)): 1.8 for deciles. The authors have 2, for replacing a row."""
     value = 2 * (1 - 1 / (n_quantiles + 1))
     because = "one row moves its own n_j by 1 - 1/(m+1) against n/(m+1) and each of the other m by 1/(m+1)"
     return Sensitivity(value, monotone=False, source=f"{because} (Gillenwater et al. 2021)")
@@ -126,9 +124,6 @@ class _Intervals:
         width = np.diff(edges)
         real = width > 0
         return cls(edges[:-1][real], width[real], parts * below[real], len(values))
-
-    def points(self, cells: list[int], rng: np.random.Generator) -> np.ndarray:
-        return self.left[cells] + self.width[cells] * rng.random(len(cells))
 
 
 class _Trellis:

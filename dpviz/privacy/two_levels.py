@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -115,7 +116,7 @@ class TwoLevelChoice:
 
     def _log_sums(self, blocks: Iterator[tuple[Parts, Parts]], stands: np.ndarray, n_below: int) -> np.ndarray:
         """ln of the weight of every root, nearly and but for the same number; -inf for the hopeless ones."""
-        found, best, room = [], -np.inf, 2 * np.log(n_below) + _HOPELESS
+        sums, best, room = [], -np.inf, 2 * np.log(n_below) + _HOPELESS
         for sides in blocks:
             tops = [np.max([part.max(axis=1) for part, _ in side], axis=0) for side in sides]
             least = tops[0].astype(np.float64) + tops[1]  # no sum is below its largest term, or above n_below times it
@@ -125,14 +126,13 @@ class TwoLevelChoice:
             here[near] = least[near]
             for side, top in zip(sides, tops, strict=True):
                 here[near] += np.log(sum(_sums_behind(part[near], top[near], times) for part, times in side))
-            found.append(here)
-        return np.concatenate(found)[stands]
+            sums.append(here)
+        return np.concatenate(sums)[stands]
 
     def sample_exactly(self, utilities: TwoLevelUtilities) -> int:
         """The number of a tree, with exactly the probability above (`dpviz/privacy/exact_weights.py`)."""
         weights = exact_weights(self.width.rate(self.epsilon))
-        roots = _Roots(utilities, weights)
-        root = sample_index_exactly(*roots.floats(), roots.decimals)
+        root = sample_index_exactly(*_root_weights(utilities, weights), partial(_root_decimals, utilities, weights))
         left, right = (_choose_below(here, weights) for here in utilities.of_root(root))
         return utilities.number(DepthTwoTree(root, left, right))
 
@@ -151,39 +151,29 @@ def _sums_behind(logs: np.ndarray, tops: np.ndarray, times: np.ndarray) -> np.nd
     return np.einsum("ij,j->i", np.exp(behind, out=behind), times.astype(np.float32))
 
 
-@dataclass(frozen=True, eq=False)
-class _Roots:
-    """The weights of all roots: the sum over either side times how far its best tree is behind the best of all."""
+def _root_weights(utilities: TwoLevelUtilities, weights: ExactWeights) -> tuple[np.ndarray, float]:
+    """(a weight per root, its largest relative error): both sums, times how far its best tree is behind the best of all."""
+    tops, sums = [], []
+    for sides in utilities.blocks():
+        best = [side.max(axis=1) for side in sides]
+        each = [weights.floats(top[:, None] - side).sum(axis=1) for side, top in zip(sides, best, strict=True)]
+        tops.append(best[0] + best[1])
+        sums.append(each[0] * each[1])
+    top = np.concatenate(tops)
+    error = 3 * weights.error + (utilities.n_below + 2) * 2.0**-52  # three factors, two sums, two products
+    return weights.floats(top.max() - top) * np.concatenate(sums), error
 
-    utilities: TwoLevelUtilities
-    weights: ExactWeights
 
-    def floats(self) -> tuple[np.ndarray, float]:
-        """(a float per root, its largest relative error)."""
-        tops, sums = [], []
-        for sides in self.utilities.blocks():
-            best = [side.max(axis=1) for side in sides]
-            each = [self.weights.floats(top[:, None] - side).sum(axis=1) for side, top in zip(sides, best, strict=True)]
-            tops.append(best[0] + best[1])
-            sums.append(each[0] * each[1])
-        top = np.concatenate(tops)
-        error = 3 * self.weights.error + (self.utilities.n_below + 2) * 2.0**-52  # three factors, two sums, two products
-        return self.weights.floats(top.max() - top) * np.concatenate(sums), error
-
-    def decimals(self, digits: int) -> list[Decimal]:
-        """A decimal number per root, within 10^-digits, relatively."""
-        every = list(self._root_blocks())
-        best = max(left.max() + right.max() for left, right in every)
-        return [
-            self.weights.total(np.array([best - left.max() - right.max()]), digits + 1)
-            * self.weights.total(left.max() - left, digits + 1)
-            * self.weights.total(right.max() - right, digits + 1)
-            for left, right in every
-        ]
-
-    def _root_blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        for sides in self.utilities.blocks():
-            yield from zip(*sides, strict=True)
+def _root_decimals(utilities: TwoLevelUtilities, weights: ExactWeights, digits: int) -> list[Decimal]:
+    """The same weights as decimal numbers, within 10^-digits, relatively."""
+    roots = [root for sides in utilities.blocks() for root in zip(*sides, strict=True)]
+    best = max(left.max() + right.max() for left, right in roots)
+    return [
+        weights.total(np.array([best - left.max() - right.max()]), digits + 1)
+        * weights.total(left.max() - left, digits + 1)
+        * weights.total(right.max() - right, digits + 1)
+        for left, right in roots
+    ]
 
 
 def _choose_below(utilities: np.ndarray, weights: ExactWeights) -> int:

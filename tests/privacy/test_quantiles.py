@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpviz.privacy.quantiles import JointQuantiles, add_remove_sensitivity
-from dpviz.privacy.sensitivity import Sensitivity
+from dpviz.privacy.quantiles import JointQuantiles
 from tests.support.examples import examples
 from tests.support.oracles import mechanisms as oracle
 
@@ -62,17 +61,14 @@ def _largest_loss(mechanism):
     """Over all data sets of up to 3 values, all values to add, and output tuples from every combination of gaps."""
     points = [0.1, 0.3, 1.0, 1.5, 2.5, 3.5]
     tuples = np.array(list(combinations_with_replacement(points, mechanism.n_quantiles)))
-    datasets = [values for n in range(4) for values in combinations_with_replacement(UNIVERSE, n)]
-    distribution = {values: mechanism.log_density(np.array(values), tuples) for n in range(5) for values in _datasets(n)}
+    datasets = [values for n in range(5) for values in combinations_with_replacement(UNIVERSE, n)]
+    law = {values: mechanism.log_density(np.array(values), tuples) for values in datasets}
     return max(
-        np.abs(distribution[values] - distribution[tuple(sorted((*values, value)))]).max()
+        np.abs(law[values] - law[tuple(sorted((*values, value)))]).max()
         for values in datasets
+        if len(values) < 4
         for value in UNIVERSE
     )
-
-
-def _datasets(n):
-    return combinations_with_replacement(UNIVERSE, n)
 
 
 @pytest.mark.parametrize("m", [1, 2, 3])
@@ -86,11 +82,6 @@ def test_values_outside_the_range_count_as_its_ends():
     mechanism, points = JointQuantiles(1.0, 0.0, 1.0, n_quantiles=2), np.array([[0.1, 0.4], [0.6, 0.9]])
     outside, ends = (mechanism.log_density(np.array(values), points) for values in ([-3.0, 0.5, 7.0], [0.0, 0.5, 1.0]))
     np.testing.assert_allclose(outside, ends, rtol=1e-12)
-
-
-def test_half_the_sensitivity_would_break_epsilon():
-    half = Sensitivity(add_remove_sensitivity(2).value / 2, monotone=False, source="test")
-    assert _largest_loss(JointQuantiles(1.0, 0.0, 4.0, n_quantiles=2, sensitivity=half)) > 1
 
 
 @pytest.mark.parametrize(

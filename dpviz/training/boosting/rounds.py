@@ -25,7 +25,7 @@ import numpy as np
 
 from dpviz.accounting.events import GaussianRounds
 from dpviz.models.boosted import BoostedTrees
-from dpviz.models.packed_forest import PackedTrees, ranges
+from dpviz.models.packed_forest import PackedTrees
 from dpviz.privacy.gaussian import CONTRIBUTION_BITS, GaussianNoise, NoiseGrid, contributions
 from dpviz.privacy.random_assignment import PoissonSample
 from dpviz.privacy.source import NoiseSource
@@ -221,6 +221,6 @@ def _repeat_trees(splits: PackedTrees, times: int) -> PackedTrees:
     """Every tree repeated `times` times in a row."""
     if times == 1:
         return splits
-    sizes = np.diff(np.append(splits.roots, len(splits.tree)))
-    nodes = ranges(np.repeat(splits.roots, times), np.repeat(sizes, times))
+    trees = np.split(np.arange(len(splits.feature)), splits.roots[1:])
+    nodes = np.concatenate([nodes for nodes in trees for _ in range(times)])
     return PackedTrees(splits.schema, splits.feature[nodes], splits.threshold[nodes])

@@ -302,20 +302,16 @@ def released_sums(
 
 
 def report_of_numbers(
-    model: Model, data: EncodedDataset, held_out: HeldOutPart, source: NoiseSource, window: Window | None = None
+    model: Model, data: EncodedDataset, held_out: HeldOutPart, source: NoiseSource
 ) -> tuple[NumberReport, Event]:
-    """The test of a model on `data`, the rows held out for it (private). A window that is not public is released first."""
-    for_table: float | None = None
-    before: tuple[Event, ...] = ()
-    if window is None:
-        for_centre, for_width, for_table = split_budget(held_out.epsilon, PARTS)
-        cuts, target = target_cuts(data.schema), data.schema.target
-        assert isinstance(target, NumericTarget)
-        below = np.searchsorted(np.sort(data.target), cuts, side="right")
-        median = PermuteAndFlip(for_centre, MEDIAN).release(-np.abs(2 * below - data.n_rows), source=source, part=TEST)
-        centre = float(cuts[median.value])
-        beyond = rows_outside_range(data.target, target, centre).sum(axis=0)
-        found = released_window(beyond, target, centre, for_width, source=source, part=TEST)
-        window, before = found.value, (median.event, found.event)
-    exact = error_units(window, model.predict(data), data.target).sum(axis=0)
-    return released_sums(data.schema, held_out, window, exact, source, for_table, before)
+    """The test of a model on `data`, the rows held out for it (private); its window is released first."""
+    for_centre, for_width, for_table = split_budget(held_out.epsilon, PARTS)
+    cuts, target = target_cuts(data.schema), data.schema.target
+    assert isinstance(target, NumericTarget)
+    below = np.searchsorted(np.sort(data.target), cuts, side="right")
+    median = PermuteAndFlip(for_centre, MEDIAN).release(-np.abs(2 * below - data.n_rows), source=source, part=TEST)
+    centre = float(cuts[median.value])
+    beyond = rows_outside_range(data.target, target, centre).sum(axis=0)
+    window = released_window(beyond, target, centre, for_width, source=source, part=TEST)
+    exact = error_units(window.value, model.predict(data), data.target).sum(axis=0)
+    return released_sums(data.schema, held_out, window.value, exact, source, for_table, (median.event, window.event))

@@ -22,7 +22,7 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.training.contract import report_of_classes
 from dpviz.training.counted_rows import counter_of
-from dpviz.training.estimate.number_report import report_of_numbers
+from dpviz.training.estimate.number_report import error_units, released_sums, report_of_numbers
 from dpviz.training.estimate.report import TEST, ClassReport, divide_by_groups
 from dpviz.training.estimate.window import (
     WIDTH,
@@ -103,7 +103,8 @@ def test_without_noise_it_says_what_the_rows_say_and_errors_beyond_the_window_co
     near = Tree(SCHEMA, Branch(ThresholdRule(0, 0.5), NumberLeaf(40.0), NumberLeaf(60.0)))
     for model in (near, Tree(SCHEMA, NumberLeaf(1e6))):
         window = Window(50.0, half_width)
-        report, _ = report_of_numbers(model, data, HeldOutPart(TEST, 0.1, 1e6), Simulation(0), window)
+        exact = error_units(window, model.predict(data), data.target).sum(axis=0)
+        report, _ = released_sums(SCHEMA, HeldOutPart(TEST, 0.1, 1e6), window, exact, Simulation(0))
         missed = np.minimum(np.abs(data.target - model.predict(data)), window.width)
         assert report.n_rows == 400
         assert report.rmse.value == pytest.approx(np.sqrt(np.square(missed).mean()), rel=5e-3)
