@@ -27,9 +27,9 @@ from dpviz.privacy.source import Simulation
 from dpviz.results.result import FitResult
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
-from dpviz.training.params import Control, controls_of
+from dpviz.training.params import controls_of
 from tests.support import fits, numbers, tables
-from tests.support.fits import FEW
+from tests.support.fits import FEW, other_values
 from tests.support.tables import FEATURES, hostile_schema, reordered, schema_of
 
 EVERY = dpviz.learner_names()
@@ -500,24 +500,6 @@ def test_settings_parameters_and_seeds_are_checked_by_name(name):
         assert case.fit(case.rows(), **asked).to_json() == expected
 
 
-def others_of(control: Control, usual: Any, n_classes: int) -> list[Any]:
-    """Values of a parameter that are not the usual one."""
-    match control.kind:
-        case "flag":
-            found = [not usual]
-        case "choice":
-            found = list(control.options)
-        case "shares":
-            found = [(3.0, 1.0, 2.0)[: len(control.parts) or 3]]
-        case "classes":
-            found = [(9.0, *[1.0] * (n_classes - 1))]
-        case "whole":
-            found = [int(control.low) + 1, usual + 3]
-        case _:
-            found = [usual * 0.3, usual + 0.2, usual + 30]
-    return [value for value in found if value != usual and control.accepts(value)]
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::dpviz.errors.SettingWarning")
 @pytest.mark.parametrize("name", EVERY)
@@ -536,7 +518,7 @@ def test_no_parameter_is_ignored(name):
         assert any(
             model(case, n, **beside, **{parameter: value}) != model(case, n, **beside)
             for case, n in asked_of
-            for value in others_of(control, getattr(spec.Params(), parameter), n)
+            for value in other_values(control, getattr(spec.Params(), parameter), n)
         ), parameter
 
 

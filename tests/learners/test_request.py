@@ -14,7 +14,8 @@ from dpviz.errors import ParameterError, UnknownName
 from dpviz.learners import FitRequest, get_learner, learner_names
 from dpviz.learners.variants import parse_variant, place_of, variant, variant_of_title, variant_title
 from dpviz.table.strict_json import parse_json
-from dpviz.training.params import Control, controls_of
+from dpviz.training.params import controls_of
+from tests.support.fits import other_values
 from tests.support.release_rows import SCHEMA, small_rows
 
 REQUEST = FitRequest.of("pf-tree", epsilon=0.5, max_depth=3, level_shares=(1, 2, 3), seed=7)
@@ -69,25 +70,10 @@ def test_it_is_checked_when_it_is_made_and_when_it_is_changed(given, problem):
         FitRequest("privatree", params=replace(get_learner("privatree").Params(), bins=-1))
 
 
-def _another(about: Control, default: object) -> object:
-    """A value that is allowed and not the default."""
-    match about.kind:
-        case "flag":
-            return not default
-        case "choice":
-            return next(option for option in about.options if option != default)
-        case "whole":
-            return int(about.low if default != about.low else about.high)
-        case "number":
-            return float(about.low if default != about.low else about.high)
-        case _:
-            return (1.0, 2.5, *[1.0] * (len(about.parts) - 2))
-
-
 def test_every_parameter_is_read_as_it_was_written() -> None:
     for name in learner_names():
         spec = get_learner(name)
-        others = {key: _another(about, getattr(spec.Params(), key)) for key, about in controls_of(spec.Params).items()}
+        others = {key: other_values(about, getattr(spec.Params(), key))[0] for key, about in controls_of(spec.Params).items()}
         for given in ({}, others):
             text = variant(name, given)
             assert parse_variant(text) == (name, given)

@@ -17,22 +17,17 @@ from dpviz.owners.federated import train_federated
 from dpviz.privacy.source import Simulation
 from dpviz.randomness import child_seeds
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import NumericFeature, NumericTarget, Schema
 from dpviz.training.boosting.loss import loss_of
 from dpviz.training.boosting.rounds import Rounds
 from dpviz.training.params import Settings
+from tests.support.numbers import SLOPE_AND_STEP as NUMBER
+from tests.support.numbers import slope_and_step as numbers
+from tests.support.recording import Recording
 from tests.support.tables import schema_of, table
 
-NUMBER = Schema((NumericFeature("x", 0, 1), NumericFeature("z", 0, 1)), NumericTarget("y", 10, 30), n_public=400)
 NOBODY = EncodedDataset(NUMBER, (np.empty(0), np.empty(0)), np.empty(0))
 FEW = {"rounds": 6, "extra_rounds": 2, "delta": 1e-6, "sampling": 1.0, "least_support": 5.0}
 ASKED = {"epsilon": 1.0, "public_seed": 5, "seed": 11, **FEW}
-
-
-def numbers(n_rows=400, seed=3):
-    rng = np.random.default_rng(seed)
-    x, z = rng.random(n_rows), rng.random(n_rows)
-    return EncodedDataset(NUMBER, (x, z), 10 + 12 * x + 8 * (z > 0.6))
 
 
 def parts_of(data, owners=3):
@@ -77,23 +72,17 @@ def test_leaves_are_the_means_of_what_each_owner_releases_from_its_own_rows(make
 
 def test_every_owner_adds_the_whole_noise_so_that_nobody_need_be_trusted(monkeypatch):
     """Owners without rows: sums are noise alone, of the scale that the ledger prices, whoever else takes part."""
-    found = []
-
-    class Recording(Simulation):
-        def draw(self, mechanism, values):
-            noisy = super().draw(mechanism, values)
-            found.append((mechanism, np.asarray(noisy, dtype=float)))
-            return noisy
-
-    monkeypatch.setattr(federated, "_sources", lambda _, owners: [Recording(number) for number in range(owners)])
+    sources = [Recording(number) for number in range(3)]
+    monkeypatch.setattr(federated, "_sources", lambda *_: sources)
     cost = train_federated([NOBODY] * 3, **ASKED | {"rounds": 60}).ledger.event.cost
     assert covers(cost)
     _, _, recipe = public(numbers())
     priced = replace(recipe, noise_multiplier=cost.noise_multiplier).grid
     wanted = {scale * priced.steps for scale in priced.scales}
-    assert sorted({mechanism.scale for mechanism, _ in found}) == pytest.approx(sorted(wanted))
+    drawn = [(mechanism.scale, noisy.ravel()) for source in sources for mechanism, _, noisy in source.draws]
+    assert sorted({scale for scale, _ in drawn}) == pytest.approx(sorted(wanted))
     for scale in wanted:
-        noise = np.concatenate([values.ravel() for mechanism, values in found if mechanism.scale == pytest.approx(scale)]) / scale
+        noise = np.concatenate([noisy for other, noisy in drawn if other == pytest.approx(scale)]) / scale
         assert chi2.ppf(1e-4, len(noise)) < np.square(noise).sum() < chi2.ppf(1 - 1e-4, len(noise))
 
 
@@ -189,11 +178,8 @@ def test_a_person_may_have_rows_at_every_owner():
 def test_what_cannot_be_is_refused():
     with pytest.raises(SchemaError, match="owner 1: Its features or target are declared differently"):
         train_federated([numbers(), table(schema_of("numbers"), 20)], **ASKED)
-    for given, words in [
-        ({"initial_share": 0.1}, "0: owners start from 0"),
-    ]:
-        with pytest.raises(ParameterError, match=words):
-            train_federated(parts_of(numbers()), **ASKED, **given)
+    with pytest.raises(ParameterError, match="0: owners start from 0"):
+        train_federated(parts_of(numbers()), **ASKED, initial_share=0.1)
     for owners in [0, 1]:
         with pytest.raises(ParameterError, match="at least two owners"):
             train_federated([numbers()][:owners], **ASKED)

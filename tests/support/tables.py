@@ -47,6 +47,13 @@ def hostile_schema() -> Schema:
     return Schema(features, ClassTarget("y\u2028", (HOSTILE[2], HOSTILE[6])), n_public=100)
 
 
+def schema_with(numbers: int, sizes: tuple[int, ...], n_classes: int = 2, n_public: int | None = None) -> Schema:
+    """So many numbers, and a category of each size."""
+    features = [NumericFeature(f"n{i}", 0, 1) for i in range(numbers)]
+    features += [CategoricalFeature(f"c{i}", tuple(f"v{k}" for k in range(size))) for i, size in enumerate(sizes)]
+    return Schema(tuple(features), ClassTarget("y", tuple(f"k{k}" for k in range(n_classes))), n_public=n_public)
+
+
 def reordered(data: EncodedDataset, order: np.ndarray) -> EncodedDataset:
     """The same rows in another order."""
     return EncodedDataset(data.schema, tuple(column[order] for column in data.columns), data.target[order])

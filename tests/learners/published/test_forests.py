@@ -20,20 +20,13 @@ from dpviz.models.hashed_forest import HashedForest
 from dpviz.privacy.source import Simulation
 from dpviz.privacy.uniform import SecretKeys
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from dpviz.training.counted_rows import row_order
-from tests.support.tables import schema_of, table
+from tests.support.tables import schema_of, schema_with, table
 
 #: A cap that the rule of a learner stays below is asked for on purpose.
 pytestmark = pytest.mark.filterwarnings("ignore::dpviz.errors.SettingWarning")
 
 SMALL = Universe((2,), depth=1, max_rows=3)
-
-
-def schema_with(numbers: int, sizes: tuple[int, ...], n_classes: int = 2, n_public: int | None = None) -> Schema:
-    features = [NumericFeature(f"n{i}", 0, 1) for i in range(numbers)]
-    features += [CategoricalFeature(f"c{i}", tuple(f"v{k}" for k in range(size))) for i, size in enumerate(sizes)]
-    return Schema(tuple(features), ClassTarget("y", tuple(f"k{k}" for k in range(n_classes))), n_public=n_public)
 
 
 # --- no two neighbours of a small universe are told apart beyond the claim

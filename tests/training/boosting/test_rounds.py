@@ -16,16 +16,16 @@ from dpviz.models.packed_forest import values_of
 from dpviz.privacy.gaussian import CONTRIBUTION_BITS, contributions
 from dpviz.privacy.source import Simulation
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import NumericFeature, NumericTarget, Schema
 from dpviz.training.boosting.filter import BUDGET_UNITS, RowAccounts, charges
 from dpviz.training.boosting.loss import LogisticLoss, SoftmaxLoss, SquaredLoss, initial_score, loss_of
 from dpviz.training.boosting.rounds import Recipe, Rounds
 from dpviz.training.boosting.trees import draw_boosting_trees
 from tests.support.examples import examples
+from tests.support.numbers import SLOPE_AND_STEP as NUMBER
+from tests.support.numbers import slope_and_step as numbers
 from tests.support.tables import schema_of, table
 
 STEPS = 2.0**CONTRIBUTION_BITS
-NUMBER = Schema((NumericFeature("x", 0, 1), NumericFeature("z", 0, 1)), NumericTarget("y", 10, 30), n_public=500)
 RECIPE = Recipe(
     rounds=12,
     noise_multiplier=1e-3,
@@ -40,12 +40,6 @@ RECIPE = Recipe(
 
 def trees_for(schema, count=12, depth=3, seed=1):
     return draw_boosting_trees(schema, "one feature", count, depth, 0.5, source=Simulation(seed))
-
-
-def numbers(n_rows=500, seed=3):
-    rng = np.random.default_rng(seed)
-    x, z = rng.random(n_rows), rng.random(n_rows)
-    return EncodedDataset(NUMBER, (x, z), 10 + 12 * x + 8 * (z > 0.6))
 
 
 def with_target(data, place, value):

@@ -14,7 +14,7 @@ from dpviz.models.packed_forest import LEAF, values_of
 from dpviz.privacy.source import Simulation
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from dpviz.training.forests import draw_trees, mean_leaves, rows_to_trees, theorem_2_depth
-from tests.support.tables import reordered, schema_of, table
+from tests.support.tables import reordered, schema_of, schema_with, table
 
 #: Table 4: continuous features, discrete features, depth.
 TABLE_4 = {
@@ -29,12 +29,6 @@ TABLE_4 = {
     "Claves": (0, 16, 8),
     "Nursery": (0, 8, 4),
 }
-
-
-def schema_with(numbers: int, sizes: tuple[int, ...]) -> Schema:
-    features = [NumericFeature(f"n{i}", 0, 1) for i in range(numbers)]
-    features += [CategoricalFeature(f"c{i}", tuple(f"v{k}" for k in range(size))) for i, size in enumerate(sizes)]
-    return Schema(tuple(features), ClassTarget("y", ("a", "b")))
 
 
 def test_depths_are_those_of_table_4_and_mean_leaves_those_of_all_orders_and_of_drawn_trees() -> None:
