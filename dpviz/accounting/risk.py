@@ -126,8 +126,8 @@ class Risk:
         assigned = list(partitions_of(cost_of(self.event)))
         if any(one.shared for one in assigned) or (assigned and self.persons * self.rows > _MAX_ASSIGNMENT_ROWS):
             return np.zeros(len(below))
-        found = self._profile
-        if not np.array_equal(found.present, found.absent):
+        composed = self._profile
+        if not np.array_equal(composed.present, composed.absent):
             return np.zeros(len(below))
         return np.array([1 - self._power(level) for level in below.tolist()])
 
@@ -140,10 +140,10 @@ class Risk:
     def _profile(self) -> Profile:
         group = Group(self.persons, self.rows)
         is_known = self.plain.is_finite and group.total <= MAX_ROWS
-        found = profile(cost_of(self.event), group) if is_known else profile(Unbounded(), Group())
+        composed = profile(cost_of(self.event), group) if is_known else profile(Unbounded(), Group())
         if self.plain.epsilon > MAX_LOSS:
-            return found.tighten(np.ones_like(found.losses))
-        return found.tighten(self.plain.delta + (1 - self.plain.delta) * pure_deltas(found.losses, self.plain.epsilon))
+            return composed.tighten(np.ones_like(composed.losses))
+        return composed.tighten(self.plain.delta + (1 - self.plain.delta) * pure_deltas(composed.losses, self.plain.epsilon))
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,11 +29,11 @@ def statement_rows(learner: str) -> list[dict[str, str]]:
 @cache
 def _sections() -> dict[str, list[str]]:
     """Learner -> the lines of its section."""
-    found: dict[str, list[str]] = {}
+    sections: dict[str, list[str]] = {}
     section: list[str] = []
     for line in bundled(PAGE).read_text(encoding="utf-8").splitlines():
         heading = _HEADING.fullmatch(line)
         if heading:
-            section = found.setdefault(heading[1], [])
+            section = sections.setdefault(heading[1], [])
         section.append(line)
-    return found
+    return sections

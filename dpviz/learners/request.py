@@ -329,18 +329,18 @@ def remarks(request: FitRequest, rows: Rows, *, accepted: bool = False) -> tuple
 def remarks_on_settings(request: FitRequest, schema: Schema) -> tuple[DpvizWarning, ...]:
     """What `remarks` says from public values alone. Raises what `FitRequest.plan` does."""
     asked, plan, spec = request.settings, request.plan(schema), request.spec
-    found: list[DpvizWarning] = [SettingWarning(sentence) for sentence in plan.replaced]
+    notices: list[DpvizWarning] = [SettingWarning(sentence) for sentence in plan.replaced]
     if asked.delta and not plan.delta and spec.spends_epsilon:
-        found.append(SettingWarning(f"delta has no effect: {request.learner!r} spends none."))
+        notices.append(SettingWarning(f"delta has no effect: {request.learner!r} spends none."))
     if getattr(request.params, "level_shares", None) and len({share.level for share in plan.shares}) == 1:
         together = f"its {plan.depth} levels are chosen together" if plan.depth > 1 else "the tree has one level"
-        found.append(SettingWarning(f"level_shares has no effect: {together}."))
+        notices.append(SettingWarning(f"level_shares has no effect: {together}."))
     if asked.depth == "auto" and asked.max_depth > max(plan.depth, spec.default_max_depth) and spec.spends_epsilon:
         deepest = request.plan(replace(schema, n_public=_ANY_NUMBER)).depth  # by its rule, however many rows there are
         if deepest < asked.max_depth:
             what = f"max_depth = {asked.max_depth} has no effect: {request.learner!r} takes {deepest} levels at most by its rule."
-            found.append(SettingWarning(f"{what} depth={asked.max_depth} fixes them."))
-    return tuple(found)
+            notices.append(SettingWarning(f"{what} depth={asked.max_depth} fixes them."))
+    return tuple(notices)
 
 
 _ANY_NUMBER = 10**9
@@ -370,10 +370,10 @@ def rows_of(rows: Any, schema: Schema | None = None) -> Rows:
 
 def encoded_in_memory(owner: str, rows: Any, schema: Schema | None) -> EncodedDataset:
     """As `rows_of`, of rows that are looked at more than once; raises ParameterError where they are counted elsewhere."""
-    found = rows_of(rows, schema)
-    if not isinstance(found, EncodedDataset):
-        raise ParameterError(owner, "data", type(found).__name__, "rows in memory")
-    return found
+    encoded = rows_of(rows, schema)
+    if not isinstance(encoded, EncodedDataset):
+        raise ParameterError(owner, "data", type(encoded).__name__, "rows in memory")
+    return encoded
 
 
 @singledispatch
@@ -393,17 +393,17 @@ def doubts(data: Rows) -> tuple[str, ...]:
     """Sentences: few rows are used as they are, or far fewer or more than were declared; none where all is well. Private."""
     if not data.n_rows:
         return (few_usable(data),)
-    found, report, declared = [], data.report, data.schema.n_public
+    sentences, report, declared = [], data.report, data.schema.n_public
     if report is not None and report.unchanged is not None and report.rows_read + report.malformed:
         used = 100 * report.unchanged / (report.rows_read + report.malformed)
         share = next((share for share in SHARES if used < share), None)
         if share:
-            found.append(f"Fewer than {share}% of the rows are used unchanged; the others are dropped, clipped or replaced.")
+            sentences.append(f"Fewer than {share}% of the rows are used unchanged; the others are dropped, clipped or replaced.")
     if declared is not None and not declared / FAR <= data.n_rows <= declared * FAR:
         which = "fewer" if data.n_rows < declared else "more"
         chosen = "depth and budget were chosen for those"
-        found.append(f"Far {which} rows are used than the {declared:,} that are declared; {chosen}.")
-    return tuple(found)
+        sentences.append(f"Far {which} rows are used than the {declared:,} that are declared; {chosen}.")
+    return tuple(sentences)
 
 
 def few_usable(data: Rows) -> str:
@@ -440,11 +440,11 @@ def _of_column(data: Rows) -> str:
 
 def check_row_count(data: Rows, *, accept: str, where: str = "") -> None:
     """Raise RefusedRelease where there are doubts, until the owner of the rows accepts them; `accept` says how."""
-    found = doubts(data)
-    if found:
+    sentences = doubts(data)
+    if sentences:
         remedy = f"Correct the schema, or how the table is read, by what you know without the rows, or {accept}."
         remedy += " Nothing was spent. Keep this private."
-        raise RefusedRelease(" ".join(found), where=where, remedy=remedy)
+        raise RefusedRelease(" ".join(sentences), where=where, remedy=remedy)
 
 
 def warn_of_disclosures(result: FitResult) -> None:

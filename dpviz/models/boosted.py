@@ -110,12 +110,9 @@ class BoostedTrees(PackedTreesMixin, ScoreMixin):
             raise no_probabilities(self.kind)
         return class_probabilities(scores)
 
-    def _values(self, rows: np.ndarray, tree: int) -> np.ndarray:
-        """What one tree adds to each row."""
-        return self.values[self.splits.leaf_of(rows, np.full(len(rows), self.splits.roots[tree]))]
-
     def _add(self, total: np.ndarray, rows: np.ndarray, tree: int) -> None:
-        total[:, tree % self.n_scores] += self._values(rows, tree)
+        """Add one tree."""
+        total[:, tree % self.n_scores] += self.values[self.splits.leaf_of(rows, np.full(len(rows), self.splits.roots[tree]))]
 
     @cached_property
     def _n_scored(self) -> int:
@@ -133,7 +130,7 @@ class BoostedTrees(PackedTreesMixin, ScoreMixin):
                 total += self._add_trees(rows, some)
                 continue
             first, second = features
-            place = step[first] if first == second else step[first] * self._n_steps(second) + step[second]
+            place = step[first] if first == second else step[first] * len(self._steps[second]) + step[second]
             table = self._table(features)
             for score in range(self.n_scores):
                 total[:, score] += table[:, score].take(place)
@@ -141,31 +138,24 @@ class BoostedTrees(PackedTreesMixin, ScoreMixin):
             self._add(total, rows, tree)
 
     @cached_property
-    def _cuts(self) -> tuple[np.ndarray, ...]:
-        """Per feature the distinct thresholds of all trees, increasing."""
-        every = (self.splits.threshold[self.splits.feature == feature] for feature in range(self.schema.n_features))
-        return tuple(np.unique(found[~np.isnan(found)]) for found in every)
+    def _steps(self) -> tuple[np.ndarray, ...]:
+        """Per feature a value in every step: its categories, or the distinct thresholds of all trees and one beyond."""
+        return tuple(
+            np.arange(float(len(feature.categories)))
+            if isinstance(feature, CategoricalFeature)
+            else np.append(np.unique(self.splits.threshold[self.splits.feature == place]), np.inf)
+            for place, feature in enumerate(self.schema.features)
+        )
 
     def _step(self, feature: int, column: np.ndarray) -> np.ndarray:
         """The step of every row: its category, or between which thresholds it lies."""
         if isinstance(self.schema.features[feature], CategoricalFeature):
             return column.astype(np.int64)
-        return np.searchsorted(self._cuts[feature], column)
-
-    def _steps(self, feature: int) -> np.ndarray:
-        """A value in every step."""
-        declared = self.schema.features[feature]
-        if isinstance(declared, CategoricalFeature):
-            return np.arange(float(len(declared.categories)))
-        return np.append(self._cuts[feature], np.inf)
-
-    def _n_steps(self, feature: int) -> int:
-        declared = self.schema.features[feature]
-        return len(declared.categories) if isinstance(declared, CategoricalFeature) else len(self._cuts[feature]) + 1
+        return np.searchsorted(self._steps[feature][:-1], column)
 
     def _n_places(self, features: tuple[int, int]) -> int:
         """Of all pairs of steps of two features, or of the steps of one."""
-        return math.prod(map(self._n_steps, {*features}))
+        return math.prod(len(self._steps[feature]) for feature in {*features})
 
     @cached_property
     def _parts(self) -> tuple[_Parts, list[int]]:
@@ -179,11 +169,11 @@ class BoostedTrees(PackedTreesMixin, ScoreMixin):
         """What trees that ask one feature (named twice) or two add at every place, shape (n_places, n_scores)."""
         if features not in self._tables:
             first, second = features
-            width = 1 if first == second else self._n_steps(second)
+            width = 1 if first == second else len(self._steps[second])
             rows = np.zeros((self._n_places(features), self.schema.n_features))
-            rows[:, first] = np.repeat(self._steps(first), width)
+            rows[:, first] = np.repeat(self._steps[first], width)
             if first != second:
-                rows[:, second] = np.tile(self._steps(second), self._n_steps(first))
+                rows[:, second] = np.tile(self._steps[second], len(self._steps[first]))
             self._tables[features] = np.asfortranarray(self._add_trees(rows, self._parts[0][features]))
         return self._tables[features]
 

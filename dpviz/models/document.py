@@ -362,13 +362,13 @@ def read_leaf(item: NodeBody, schema: Schema, where: str) -> Leaf:
     return Leaf(label, counts, shares)
 
 
-def _per_class(found: Any, schema: Schema, where: str) -> Any:
+def _per_class(numbers: Any, schema: Schema, where: str) -> Any:
     """One number per class, where the entry is there."""
-    if found is UNSET:
+    if numbers is UNSET:
         return None
-    if len(found) != len(schema.classes):
+    if len(numbers) != len(schema.classes):
         raise wrong(f"One number per class is needed: {len(schema.classes)}.", where)
-    return found
+    return numbers
 
 
 def _read_class(name: str, schema: Schema, where: str = "leaf") -> int:

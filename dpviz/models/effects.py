@@ -44,7 +44,7 @@ def effects(model: Model) -> tuple[Effect, ...]:
     """One effect per feature, in the order of the schema."""
     schema = model.schema
     background = [_spread(feature, place) for place, feature in enumerate(schema.features)]
-    found: list[Effect] = []
+    results: list[Effect] = []
     for start in range(0, schema.n_features, _BATCH_SIZE):
         some = range(start, min(start + _BATCH_SIZE, schema.n_features))
         values = [_values(schema.features[place]) for place in some]
@@ -55,8 +55,8 @@ def effects(model: Model) -> tuple[Effect, ...]:
         columns = tuple(np.concatenate(of_feature) for of_feature in zip(*tables, strict=True))
         said = _answers(model, EncodedDataset(schema, columns, np.zeros(len(columns[0]), dtype=np.uint8)))
         means = said.reshape(-1, BACKGROUND, said.shape[1]).mean(axis=1)
-        found += map(Effect, some, values, np.split(means, np.cumsum([len(own) for own in values])[:-1]))
-    return tuple(found)
+        results += map(Effect, some, values, np.split(means, np.cumsum([len(own) for own in values])[:-1]))
+    return tuple(results)
 
 
 def _answers(model: Model, data: EncodedDataset) -> np.ndarray:
@@ -91,10 +91,10 @@ def _spread(feature: Feature, place: int) -> np.ndarray:
 
 def _prime(place: int) -> int:
     """The prime number with this place, 2 being the first."""
-    found, number = -1, 1
-    while found < place:
+    n_primes, number = -1, 1
+    while n_primes < place:
         number += 1
-        found += all(number % factor for factor in range(2, int(number**0.5) + 1))
+        n_primes += all(number % factor for factor in range(2, int(number**0.5) + 1))
     return number
 
 
@@ -117,8 +117,8 @@ def feature_importances(model: Model) -> np.ndarray | None:
     gains, splits = (np.zeros(model.schema.n_features) for _ in range(2))
     for tree in trees:
         _add(tree, gains, splits)
-    found = gains if gains.sum() > 0 else splits
-    return found / max(found.sum(), 1.0) if found is splits else found / found.sum()
+    importances = gains if gains.sum() > 0 else splits
+    return importances / max(importances.sum(), 1.0) if importances is splits else importances / importances.sum()
 
 
 def _add(tree: Tree, gains: np.ndarray, splits: np.ndarray) -> None:

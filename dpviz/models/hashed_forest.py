@@ -43,8 +43,8 @@ def leaves_reached(schema: Schema, depth: int, values: np.ndarray, keys: np.ndar
     """The leaf (a uint64 that stands for the path) each row of `values` reaches in the tree of its key."""
     step = max(1, _CHUNK_CELLS // schema.n_features)
     parts = (slice(start, start + step) for start in range(0, len(values), step))
-    found = [_fall(schema, depth, values[part], keys[part]) for part in parts]
-    return np.concatenate(found) if found else np.empty(0, dtype=np.uint64)
+    leaves = [_fall(schema, depth, values[part], keys[part]) for part in parts]
+    return np.concatenate(leaves) if leaves else np.empty(0, dtype=np.uint64)
 
 
 def _fall(schema: Schema, depth: int, values: np.ndarray, keys: np.ndarray) -> np.ndarray:

@@ -31,8 +31,8 @@ class LinearModel(ScoreMixin):
     def scores(self, data: EncodedDataset) -> np.ndarray:
         """Shape (n_rows,) for two classes, else (n_rows, n_classes); the larger, the likelier."""
         require_same_columns(self.schema, data.schema)
-        found = unit_columns(data) @ np.array(self.weights).T + np.array(self.offsets)
-        return found[:, 0] if len(self.offsets) == 1 else found
+        scores = unit_columns(data) @ np.array(self.weights).T + np.array(self.offsets)
+        return scores[:, 0] if len(self.offsets) == 1 else scores
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """Probabilities of logistic regression, float64 of shape (n_rows, n_classes).

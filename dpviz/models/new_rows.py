@@ -44,21 +44,21 @@ def probabilities(model: Model, rows: Any) -> np.ndarray:
 
 def answers_of(model: Model, new: NewRows) -> np.ndarray:
     """`answers` for rows that are encoded, without a warning."""
-    found = model.predict(new.data)
+    predicted = model.predict(new.data)
     if isinstance(model.schema.target, NumericTarget):
         numbers = np.full(len(new.usable), np.nan)
-        numbers[new.usable] = found
+        numbers[new.usable] = predicted
         return numbers
     labels = np.full(len(new.usable), None, dtype=object)
-    labels[new.usable] = np.array(model.schema.classes, dtype=object)[found]
+    labels[new.usable] = np.array(model.schema.classes, dtype=object)[predicted]
     return labels
 
 
 def probabilities_of(model: Model, new: NewRows) -> np.ndarray:
     """`probabilities` for rows that are encoded, without a warning."""
-    found = model.predict_proba(new.data)
-    shares = np.full((len(new.usable), found.shape[1]), np.nan)
-    shares[new.usable] = found
+    chances = model.predict_proba(new.data)
+    shares = np.full((len(new.usable), chances.shape[1]), np.nan)
+    shares[new.usable] = chances
     return shares
 
 

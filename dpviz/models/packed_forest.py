@@ -56,9 +56,9 @@ class PackedTrees(OfArrays):
     def n_children(self) -> np.ndarray:
         """Children of every node, int64 of shape (n_nodes,)."""
         sizes = np.array([len(f.categories) if isinstance(f, CategoricalFeature) else 2 for f in self.schema.features])
-        found, inner = np.zeros(len(self.feature), dtype=np.int64), np.flatnonzero(self.feature != LEAF)
-        found[inner] = np.where(np.isnan(self.threshold[inner]), sizes[self.feature[inner]], 2)
-        return found
+        n_children, inner = np.zeros(len(self.feature), dtype=np.int64), np.flatnonzero(self.feature != LEAF)
+        n_children[inner] = np.where(np.isnan(self.threshold[inner]), sizes[self.feature[inner]], 2)
+        return n_children
 
     def children(self, node: int) -> range:
         """The children of one node."""

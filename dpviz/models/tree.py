@@ -157,9 +157,9 @@ class Tree:
     def predict(self, data: EncodedDataset) -> np.ndarray:
         """Shape (n_rows,): class codes, uint8, or numbers, float64. Raises SchemaError when the columns are not the tree's."""
         require_same_columns(self.schema, data.schema)
-        found = np.empty(data.n_rows, dtype=np.float64 if self.values else np.uint8)
-        _fill(self.root, data.columns, None, found)
-        return found
+        predicted = np.empty(data.n_rows, dtype=np.float64 if self.values else np.uint8)
+        _fill(self.root, data.columns, None, predicted)
+        return predicted
 
     def predict_proba(self, data: EncodedDataset) -> np.ndarray:
         """Shares of the classes in each row's leaf: float64 of shape (n_rows, n_classes).
@@ -174,9 +174,9 @@ class Tree:
 
     def leaf_of_rows(self, data: EncodedDataset) -> np.ndarray:
         """The leaf that each row reaches, int64, numbered from left to right. Private."""
-        found, numbers = np.empty(data.n_rows, dtype=np.int64), count()
-        _fill(_with_leaves(self.root, lambda _: NumberLeaf(next(numbers))), data.columns, None, found)
-        return found
+        leaves, numbers = np.empty(data.n_rows, dtype=np.int64), count()
+        _fill(_with_leaves(self.root, lambda _: NumberLeaf(next(numbers))), data.columns, None, leaves)
+        return leaves
 
     def relabelled(self, costs: Sequence[Sequence[float]]) -> Tree:
         """The same shares with the labels of least expected cost; `costs[actual][said]`. Post-processing: costs no epsilon.
@@ -240,14 +240,14 @@ class Forest(VoteMixin):
         return (tree.predict(data) for tree in self.trees)
 
 
-def _fill(node: Node, columns: tuple[np.ndarray, ...], rows: np.ndarray | None, found: np.ndarray) -> None:
+def _fill(node: Node, columns: tuple[np.ndarray, ...], rows: np.ndarray | None, answers: np.ndarray) -> None:
     if not isinstance(node, Branch):
-        found[slice(None) if rows is None else rows] = prediction_of(node)
+        answers[slice(None) if rows is None else rows] = prediction_of(node)
         return
     column = columns[node.rule.feature]
     left = node.rule.goes_left(column if rows is None else column[rows])
     for child, is_there in ((node.left, left), (node.right, ~left)):
-        _fill(child, columns, np.flatnonzero(is_there) if rows is None else rows[is_there], found)
+        _fill(child, columns, np.flatnonzero(is_there) if rows is None else rows[is_there], answers)
 
 
 def _with_leaves(node: Node, new: Callable[[End], End]) -> Node:

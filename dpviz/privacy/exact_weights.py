@@ -65,12 +65,12 @@ class ExactWeights:
             return sum((times * self._decimal(k, digits) for k, times in _count_values(behind)), Decimal(0))
 
     def _decimal(self, k: int, digits: int) -> Decimal:
-        found = Decimal(1)
+        weight = Decimal(1)
         for place in count():
             if not k:
-                return found
+                return weight
             k, digit = divmod(k, _BASE)
-            found *= _table(self.rate * _BASE**place, digits, _BASE - 1)[digit]
+            weight *= _table(self.rate * _BASE**place, digits, _BASE - 1)[digit]
         raise AssertionError
 
 

@@ -227,15 +227,16 @@ def statement_of(document: Any) -> Statement:
     if privacy is None:
         nothing, loss = Claim(math.inf, "", "none", "The document says nothing about privacy."), PrivacyLoss(math.inf)
         return Statement(claim=nothing, guarantee=loss, ledger=(), disclosures=(), noise=Noise("simulation"))
-    found = read(Statement, with_infinity(privacy, "epsilon"), "privacy")
-    if found.neighbours != NEIGHBOURS:
-        raise wrong(f"This must be {NEIGHBOURS!r}; got {found.neighbours!r:.60}.", "privacy.neighbours")
-    assert isinstance(found.steps, tuple)
-    if found.loss != found.unit.loss_of(found.guarantee):  # as in files of before: what is said of a person follows from a row's
-        ours = guarantee(ledger_from(found.ledger, "privacy.ledger").event, found.unit.rows)
-        if not (_is_same(found.loss.epsilon, ours.epsilon) and _is_same(found.loss.delta, ours.delta)):
+    statement = read(Statement, with_infinity(privacy, "epsilon"), "privacy")
+    if statement.neighbours != NEIGHBOURS:
+        raise wrong(f"This must be {NEIGHBOURS!r}; got {statement.neighbours!r:.60}.", "privacy.neighbours")
+    assert isinstance(statement.steps, tuple)
+    # in files of before, what is said of a person follows from a row's
+    if statement.loss != statement.unit.loss_of(statement.guarantee):
+        ours = guarantee(ledger_from(statement.ledger, "privacy.ledger").event, statement.unit.rows)
+        if not (_is_same(statement.loss.epsilon, ours.epsilon) and _is_same(statement.loss.delta, ours.delta)):
             raise wrong("This does not follow from the steps of the ledger.", "privacy.per_person")
-    return found
+    return statement
 
 
 def _is_same(one: float, other: float) -> bool:

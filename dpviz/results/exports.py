@@ -43,8 +43,8 @@ class Form:
 
 @cache
 def _every_form() -> Mapping[str, Form]:
-    found = [form for module in offered_modules("forms") for form in module.FORMS]
-    return MappingProxyType({form.name: form for form in sorted(found, key=lambda form: (form.order, form.name))})
+    forms = [form for module in offered_modules("forms") for form in module.FORMS]
+    return MappingProxyType({form.name: form for form in sorted(forms, key=lambda form: (form.order, form.name))})
 
 
 def forms() -> dict[str, Form]:
@@ -54,10 +54,10 @@ def forms() -> dict[str, Form]:
 
 def form_called(name: str) -> Form:
     """The form called `name`; raises UnknownName."""
-    found = _every_form().get(_SYNONYMS.get(name, name))
-    if found is None:
+    form = _every_form().get(_SYNONYMS.get(name, name))
+    if form is None:
         raise UnknownName("export format", name, forms())
-    return found
+    return form
 
 
 def export(name: str, document: str, unit: Unit | None = None, key: str = "") -> str:

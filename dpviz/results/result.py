@@ -200,10 +200,10 @@ class FitResult:
         data = rows if isinstance(rows, EncodedDataset) else encode(rows, self.schema)
         if not data.n_rows:
             raise DpvizError("There are no rows to score.", remedy="Give at least one row.")
-        found = score(self.model, data)
-        if math.isnan(found):
+        measured = score(self.model, data)
+        if math.isnan(measured):
             raise DpvizError("The rows all have the same number, so there is no R².", remedy="Give rows that differ.")
-        return found
+        return measured
 
     @property
     def released(self) -> bool:

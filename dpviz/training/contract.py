@@ -30,7 +30,7 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
 from dpviz.training.counted_rows import Count, Rows, counter_of
 from dpviz.training.estimate.number_report import PARTS, report_of_numbers
-from dpviz.training.estimate.report import BANDS, TEST, codes_of, names_of, released_counts, with_groups
+from dpviz.training.estimate.report import BANDS, TEST, codes_of, names_of, release_counts, with_groups
 from dpviz.training.growing import TreeRecipe, grow_honestly
 from dpviz.training.params import NoParams, Settings
 
@@ -137,11 +137,11 @@ def n_public_of(schema: Schema, learner: str, instead: str) -> int:
 
 def schema_disclosures(schema: Schema) -> tuple[Disclosure, ...]:
     """One disclosure per public value that was read from the data."""
-    remedy, found = "Declare it from public knowledge.", []
+    remedy, disclosures = "Declare it from public knowledge.", []
     for column, field in schema.read_fields():
         what = "The row count" if column == "n_public" else f"{_FIELD_WORDS.get(field, field)} of {column!r}"
-        found.append(Disclosure(f"schema-{field}", f"{what} was read from the data.", remedy, field=column))
-    return tuple(found)
+        disclosures.append(Disclosure(f"schema-{field}", f"{what} was read from the data.", remedy, field=column))
+    return tuple(disclosures)
 
 
 _FIELD_WORDS = {
@@ -190,7 +190,7 @@ def report_of_classes(model: Model, data: EncodedDataset, held_out: HeldOutPart,
     n_groups = len(names_of(data.schema, held_out.groups))
     cells = (given * n_groups + codes_of(data, held_out.groups)) * data.n_classes + data.target
     exact = np.bincount(cells, minlength=len(answers) * n_groups * data.n_classes).reshape(-1, data.n_classes)
-    return released_counts(data.schema, held_out, answers, exact, source)
+    return release_counts(data.schema, held_out, answers, exact, source)
 
 
 def _answers(model: Model, data: EncodedDataset) -> tuple[list[Leaf], np.ndarray]:

@@ -82,8 +82,8 @@ class CountedRows(ABC):
         return TableSums(0 if self.report is None else self.report.rows_read, (), is_known=False)
 
     @abstractmethod
-    def _sum(self, found: np.ndarray, add: Adding, parts: np.ndarray | None = None) -> np.ndarray:
-        """`found`, zeros at first, once every row is added to it, few at once."""
+    def _sum(self, totals: np.ndarray, add: Adding, parts: np.ndarray | None = None) -> np.ndarray:
+        """`totals`, zeros at first, once every row is added to it, few at once."""
 
     def class_counts(self) -> np.ndarray:
         """Rows per class, int64 of shape (n_classes,)."""
@@ -117,36 +117,38 @@ class CountedRows(ABC):
     def sums(self, measure: Measure, root: Node, parts: np.ndarray | None, part: int) -> np.ndarray:
         """Of a numeric target: sums over the rows of a part (parts None: all rows), int64 of shape (n_leaves, width)."""
         width = measure(np.empty(0), np.empty(0, dtype=np.int64)).shape[1]
-        found = np.zeros((Tree(self.schema, root).n_leaves, width), dtype=np.int64)
-        return self._sum(found, partial(_add_sums, measure, root, part), parts)
+        totals = np.zeros((Tree(self.schema, root).n_leaves, width), dtype=np.int64)
+        return self._sum(totals, partial(_add_sums, measure, root, part), parts)
 
 
-def _add_classes(found: np.ndarray, rows: EncodedDataset, parts: np.ndarray | None) -> None:
+def _add_classes(totals: np.ndarray, rows: EncodedDataset, parts: np.ndarray | None) -> None:
     """Rows per class."""
-    found += np.bincount(rows.target, minlength=len(found))
+    totals += np.bincount(rows.target, minlength=len(totals))
 
 
-def _add_leaf_counts(root: Node, found: np.ndarray, rows: EncodedDataset, parts: np.ndarray | None) -> None:
+def _add_leaf_counts(root: Node, totals: np.ndarray, rows: EncodedDataset, parts: np.ndarray | None) -> None:
     """Rows by part, leaf and class: `CountedRows.leaf_counts`."""
     leaf, target, chosen = _leaves(root, rows, None if parts is None else parts > 0)
     part = 0 if parts is None else parts[chosen].astype(np.int64) - 1
-    place = (part * found.shape[1] + leaf) * found.shape[2] + target
-    found += np.bincount(place, minlength=found.size).reshape(found.shape)
+    place = (part * totals.shape[1] + leaf) * totals.shape[2] + target
+    totals += np.bincount(place, minlength=totals.size).reshape(totals.shape)
 
 
-def add_forest_counts(trees: PackedTrees, found: np.ndarray, rows: EncodedDataset, parts: np.ndarray | None) -> None:
+def add_forest_counts(trees: PackedTrees, totals: np.ndarray, rows: EncodedDataset, parts: np.ndarray | None) -> None:
     """Rows by leaf of a forest and class; `parts`: the tree of each, None where every tree counts every row."""
     values = values_of(rows)
     for tree in range(trees.n_trees) if parts is None else (parts,):
         leaf = trees.leaf_of(values, np.broadcast_to(trees.roots[tree], len(values)))
-        found += np.bincount(leaf * found.shape[1] + rows.target, minlength=found.size).reshape(found.shape)
+        totals += np.bincount(leaf * totals.shape[1] + rows.target, minlength=totals.size).reshape(totals.shape)
 
 
-def _add_sums(measure: Measure, root: Node, part: int, found: np.ndarray, rows: EncodedDataset, parts: np.ndarray | None) -> None:
+def _add_sums(
+    measure: Measure, root: Node, part: int, totals: np.ndarray, rows: EncodedDataset, parts: np.ndarray | None
+) -> None:
     """Sums over the rows of a part, by leaf: of so few at once that they are exact in float64."""
     leaf, target, _ = _leaves(root, rows, None if parts is None else parts == part)
-    sums = [np.bincount(leaf, weights=column, minlength=len(found)) for column in measure(target, leaf).T]
-    found += np.stack(sums, axis=1).astype(np.int64)
+    sums = [np.bincount(leaf, weights=column, minlength=len(totals)) for column in measure(target, leaf).T]
+    totals += np.stack(sums, axis=1).astype(np.int64)
 
 
 def _leaves(root: Node, rows: EncodedDataset, chosen: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, slice | np.ndarray]:
@@ -188,10 +190,10 @@ class ArrayRows(CountedRows):
         """What the table is recognised by."""
         return self.data.table_sums
 
-    def _sum(self, found: np.ndarray, add: Adding, parts: np.ndarray | None = None) -> np.ndarray:
+    def _sum(self, totals: np.ndarray, add: Adding, parts: np.ndarray | None = None) -> np.ndarray:
         for here in slices(self.n_rows):
-            add(found, _piece_of(self.data, here), None if parts is None else parts[here])
-        return found
+            add(totals, _piece_of(self.data, here), None if parts is None else parts[here])
+        return totals
 
     def root(self, grid: CandidateGrid, cuts: np.ndarray | None = None) -> CountedNode:
         """All rows, binned. Fits on one data set that `caches_counts` share their counts."""
@@ -204,13 +206,13 @@ class ArrayRows(CountedRows):
     def forest_counts(self, trees: PackedTrees, tree_of: np.ndarray | None) -> np.ndarray:
         """Rows by leaf and class."""
         data = self.data
-        found = np.zeros((len(trees.leaves), data.n_classes), dtype=np.int64)
+        totals = np.zeros((len(trees.leaves), data.n_classes), dtype=np.int64)
         own = None if tree_of is None else np.empty_like(tree_of)
         if own is not None:
             own[row_order(data)] = tree_of
         for here in slices(data.n_rows, data.n_features):
-            add_forest_counts(trees, found, _piece_of(data, here), None if own is None else own[here])
-        return found
+            add_forest_counts(trees, totals, _piece_of(data, here), None if own is None else own[here])
+        return totals
 
 
 def row_order(data: EncodedDataset) -> np.ndarray:

@@ -41,10 +41,10 @@ def exact_trace(tree: Tree, data: EncodedDataset) -> ExactTrace:
     require_same_columns(tree.schema, data.schema)
     targets = {placed.path: data.target[rows] for placed, rows in rows_by_node(tree, data)}
     if isinstance(data.schema.target, NumericTarget):
-        means = {path: float(np.mean(found)) if len(found) else math.nan for path, found in targets.items()}
-        counts = {path: np.array([len(found)]) for path, found in targets.items()}
+        means = {path: float(np.mean(values)) if len(values) else math.nan for path, values in targets.items()}
+        counts = {path: np.array([len(values)]) for path, values in targets.items()}
     else:
-        means, counts = {}, {path: np.bincount(found, minlength=data.n_classes) for path, found in targets.items()}
+        means, counts = {}, {path: np.bincount(values, minlength=data.n_classes) for path, values in targets.items()}
     return ExactTrace(MappingProxyType(counts), MappingProxyType(means))
 
 

@@ -31,8 +31,8 @@ from dpviz.table.candidates import CandidateGrid
 from dpviz.table.schema import NumericTarget
 from dpviz.training.counted_rows import CountedRows
 from dpviz.training.estimate.leaf_means import LEAF_SUMS, estimate_leaf_means
-from dpviz.training.estimate.number_report import TEST_PART, errors_of_leaves, released_sums
-from dpviz.training.estimate.report import divide_by_groups, estimate_leaf_probabilities, names_of, released_counts
+from dpviz.training.estimate.number_report import TEST_PART, errors_of_leaves, release_sums
+from dpviz.training.estimate.report import divide_by_groups, estimate_leaf_probabilities, names_of, release_counts
 from dpviz.training.nodes import CountedNode, Kind
 
 
@@ -253,7 +253,7 @@ def grow_honestly(
         else:
             leaves = [leaf for leaf in tree.leaves if isinstance(leaf, Leaf)]
             counted = tuple(leaf.counts for leaf in leaves if leaf.counts is not None)
-            report, event = released_counts(rows.schema, held_out, leaves, exact, source, counted or None)
+            report, event = release_counts(rows.schema, held_out, leaves, exact, source, counted or None)
         events.append(event)
     return tree, assignment.event(events, shared=shared), report
 
@@ -268,6 +268,6 @@ def _of_numbers(
     events, report = [summed], None
     for held_out in testing:
         exact = rows.sums(partial(errors_of_leaves, window, tree.values), tree.root, parts, TEST_PART).sum(axis=0)
-        report, tested = released_sums(rows.schema, held_out, window, exact, source)
+        report, tested = release_sums(rows.schema, held_out, window, exact, source)
         events.append(tested)
     return tree, events, report

@@ -200,8 +200,8 @@ def distinct_pairs(node: CountedNode) -> tuple[np.ndarray, np.ndarray]:
     grid, stands = _without_empty_bins(node.grid, is_held)
 
     def sums(pairs: np.ndarray) -> np.ndarray:  # over the first axis, bins, of which some go left
-        found = left_counts(grid, pairs.reshape(len(pairs), math.prod(pairs.shape[1:])))
-        return found.reshape(len(found), *pairs.shape[1:])
+        totals = left_counts(grid, pairs.reshape(len(pairs), math.prod(pairs.shape[1:])))
+        return totals.reshape(len(totals), *pairs.shape[1:])
 
     def counted() -> np.ndarray:
         kind = np.float32 if node.n_rows < _WHOLE_IN_FLOAT32 else np.float64

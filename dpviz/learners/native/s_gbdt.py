@@ -96,10 +96,10 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
 
 def _replaced_values(schema: Schema, params: Params, share: float, starts: bool) -> tuple[str, ...]:
     """What became of values that somebody asked for and a rule does not take."""
-    usual, asked, found = Params(), params.initial_share, []
+    usual, asked, notes = Params(), params.initial_share, []
     if asked not in (0, usual.initial_share, share):
         why = "fewer rows need more against noise" if starts else "more than two classes start from 0"
-        found.append(f"initial_share = {asked:g} was replaced by {share:.3g}, the public rule: {why}.")
+        notes.append(f"initial_share = {asked:g} was replaced by {share:.3g}, the public rule: {why}.")
     counted = histogram_rounds(schema, params)
     weighs = n_scores(schema) == 1 and not isinstance(schema.target, NumericTarget)
     for name, why, is_unused in (
@@ -108,8 +108,8 @@ def _replaced_values(schema: Schema, params: Params, share: float, starts: bool)
         ("newton", "only two classes are weighed", not weighs),
     ):
         if is_unused and getattr(params, name) != getattr(usual, name):
-            found.append(f"{name} has no effect: {why}.")
-    return tuple(found)
+            notes.append(f"{name} has no effect: {why}.")
+    return tuple(notes)
 
 
 def start_share(schema: Schema, epsilon: float, params: Params) -> float:

@@ -69,8 +69,8 @@ def trees_of(schema: Schema, epsilon: float, params: Params) -> int:
         return TREES_UNKNOWN
     children = [len(feature.categories) if isinstance(feature, CategoricalFeature) else 2 for feature in schema.features]
     thinner = max(1.0, len(schema.classes) / 2) * max(1.0, sum(children) / len(children) / 2)
-    found = schema.n_public * math.sqrt(epsilon) / (ROWS_PER_TREE * thinner)
-    return round(min(max(found, MIN_TREES), MAX_TREES))
+    n_trees = schema.n_public * math.sqrt(epsilon) / (ROWS_PER_TREE * thinner)
+    return round(min(max(n_trees, MIN_TREES), MAX_TREES))
 
 
 def fit(data: Rows, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:

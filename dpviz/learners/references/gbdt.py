@@ -87,10 +87,10 @@ def _constant(schema: Schema, value: float) -> _TreeAndValues:
 def _scored(schema: Schema, start: np.ndarray, rounds: list[dict[int, _TreeAndValues]]) -> BoostedTrees:
     """Class `code` starts from start[code]; each round adds a tree per class, one that adds nothing where it has none."""
     if n_scores(schema) == 1:
-        return _model(schema, [found[1] for found in rounds], float(start[1] - start[0]))
+        return _model(schema, [trees[1] for trees in rounds], float(start[1] - start[0]))
     nothing = _constant(schema, 0.0)
     first = [_constant(schema, score) for score in start.tolist()]
-    return _model(schema, [*first, *(found.get(code, nothing) for found in rounds for code in range(len(start)))], 0.0)
+    return _model(schema, [*first, *(trees.get(code, nothing) for trees in rounds for code in range(len(start)))], 0.0)
 
 
 def _model(schema: Schema, trees: list[_TreeAndValues], initial: float) -> BoostedTrees:

@@ -95,11 +95,11 @@ class GreedyTree:
 
     def _split(self, rows: np.ndarray, level: int) -> tuple[int, float]:
         """(feature, threshold or the code of a category)."""
-        found, gains, log_weights = self._offer(rows) if len(rows) else self._offer_to_nobody
+        cuts_by_feature, gains, log_weights = self._offer(rows) if len(rows) else self._offer_to_nobody
         chosen = self._mechanism(level, log_weights).release(gains, source=self.source, part="node", level=level).value
-        ends = np.cumsum([len(cuts.low) for cuts in found])
+        ends = np.cumsum([len(cuts.low) for cuts in cuts_by_feature])
         place = int(np.searchsorted(ends, chosen, side="right"))
-        cuts = found[place]
+        cuts = cuts_by_feature[place]
         return self._free[place], self._point(self._free[place], cuts, int(chosen - (ends[place] - len(cuts.low))), level)
 
     @cached_property
@@ -107,12 +107,12 @@ class GreedyTree:
         return split_features(self.schema)
 
     def _offer(self, rows: np.ndarray) -> _Offer:
-        found, gains = [], []
+        cuts_by_feature, gains = [], []
         for feature in self._free:
             order = rows[np.argsort(self.columns[feature][rows], kind="stable")]
-            found.append(places(self.schema.features[feature], self.columns[feature][order], self.numeric_weight))
-            gains.append(self._gains(self.gradients[order], found[-1]))
-        return found, np.concatenate(gains), np.log(np.concatenate([cuts.weight for cuts in found]))
+            cuts_by_feature.append(places(self.schema.features[feature], self.columns[feature][order], self.numeric_weight))
+            gains.append(self._gains(self.gradients[order], cuts_by_feature[-1]))
+        return cuts_by_feature, np.concatenate(gains), np.log(np.concatenate([cuts.weight for cuts in cuts_by_feature]))
 
     @cached_property
     def _offer_to_nobody(self) -> _Offer:

@@ -162,16 +162,16 @@ class Drawing:
         """
         declared = [self.schema.features[feature] for feature in asked]
         sizes = [len(one.categories) if isinstance(one, CategoricalFeature) else 1 for one in declared]
-        drawn, found, start = UniformPoint().shares(sum(sizes), source=self.source), list[Part](), 0
+        drawn, parts, start = UniformPoint().shares(sum(sizes), source=self.source), list[Part](), 0
         for feature, one, size, most in zip(asked, declared, sizes, cells, strict=True):
             own = drawn[start : start + size]
             start += size
             if isinstance(one, CategoricalFeature):
                 n_cells = min(size, most) if grouped else size
-                found.append(Part(feature, n_cells, groups=tuple((own.argsort() % n_cells).tolist())))
+                parts.append(Part(feature, n_cells, groups=tuple((own.argsort() % n_cells).tolist())))
             else:
-                found.append(self._cut(feature, one, most, float(own[0])))
-        return found
+                parts.append(self._cut(feature, one, most, float(own[0])))
+        return parts
 
     def _cut(self, feature: int, declared: NumericFeature, cells: int, share: float) -> Part:
         thresholds = self.grid.features[feature].thresholds
@@ -335,8 +335,8 @@ class FollowingTrees:
             sums = cells if len(self.shape) == 1 else np.add.reduce(cells, axis=1 - axis)
             total = np.add.reduce(sums)
             by_noise = (len(sums) - 1) * noisy.size / len(sums) * scale**2
-            found = float(np.vdot(sums, sums) - np.vdot(total, total) / len(sums)) - by_noise
-            self.signal[feature] = _MEMORY * self.signal[feature] + found
+            signal = float(np.vdot(sums, sums) - np.vdot(total, total) / len(sums)) - by_noise
+            self.signal[feature] = _MEMORY * self.signal[feature] + signal
             self.memory[feature] = _MEMORY * self.memory[feature] + 1
             self.worth[feature] = max(self.signal[feature], 0.0) / self.memory[feature]
             self.unknown.discard(feature)

@@ -53,7 +53,7 @@ def intervals(complete: Tree, shown: Tree, plan: BudgetPlan, rows_per_person: in
     held_out = plan.held_out_part(LEAF_COUNTS)
     if held_out is None:
         return {}
-    found = {}
+    ends_by_path = {}
     for placed in shown.nodes():
         leaf = placed.node
         if not isinstance(leaf, Leaf) or leaf.shares is None or leaf.counts is None:
@@ -62,8 +62,8 @@ def intervals(complete: Tree, shown: Tree, plan: BudgetPlan, rows_per_person: in
         share, here = leaf.shares[leaf.label], leaf.counts[leaf.label]
         there, others = sum(leaf.counts) - here, (len(leaf.counts) - 1) * noise
         ends = share_of((here, noise), (there, others), k=rows_per_person)
-        found[placed.path] = share, min(max(ends.low, 0.0), share), max(min(ends.high, 1.0), share)
-    return found
+        ends_by_path[placed.path] = share, min(max(ends.low, 0.0), share), max(min(ends.high, 1.0), share)
+    return ends_by_path
 
 
 def _n_leaves(node: Node) -> int:

@@ -31,7 +31,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.schema import NumericTarget
 from dpviz.training.counted_rows import CountedRows
 from dpviz.training.estimate.report import LeafSums, Z, fieller, sum_leaves, widen
-from dpviz.training.estimate.window import Window, bernstein_units, released_window, rows_outside_range
+from dpviz.training.estimate.window import Window, bernstein_units, release_window, rows_outside_range
 
 LEAF_SUMS = "leaf sums"
 #: The part of the rows held out at random for the sums.
@@ -61,7 +61,7 @@ def estimate_leaf_means(
     for_window, for_sums = split_budget(held_out.epsilon, (WINDOW_PART, 1 - WINDOW_PART))
     centre = root.median_split.median
     beyond = rows.sums(partial(_rows_outside, target, centre), root, parts, SUMS_PART).sum(axis=0)
-    window = released_window(beyond, target, centre, for_window, source=source, part=held_out.part)
+    window = release_window(beyond, target, centre, for_window, source=source, part=held_out.part)
     exact = rows.sums(partial(units_of, window.value), root, parts, SUMS_PART)
     noise = GeometricNoise(for_sums, l1=UNITS)
     sums = noise.release(exact, source=source, part=held_out.part)
@@ -107,8 +107,8 @@ class LeafMeanEstimator:
         unsure = math.sqrt(3 * self.noise * root.n_leaves)
         rows, total, squares = _moments(root.sums)
         rows = max(rows, unsure, 1.0)
-        found = (squares - unsure) / rows - (total / rows) ** 2
-        return min(max(found, MIN_VARIANCE), 1.0)
+        variance = (squares - unsure) / rows - (total / rows) ** 2
+        return min(max(variance, MIN_VARIANCE), 1.0)
 
     def _estimate_leaf(self, given: LeafSums, expected: float, variance: float) -> Node:
         noise, (held, total, _) = self.noise * given.n_leaves, _moments(given.sums)
@@ -130,8 +130,8 @@ class LeafMeanEstimator:
         """A value that the sums within the window allow, with the interval of the mean."""
         noise, (rows, total, squares) = self.noise, _moments(sums)
         spread = np.array([max(squares, 0.0) + 2 * noise, -2 * total, max(rows, 0.0) + 3 * noise])
-        found = fieller(total, rows, spread, -1.0, 1.0, z=_Z_OF_VALUES)
-        low, high = (self._number(place) for place in (found.low, found.high))
+        mean = fieller(total, rows, spread, -1.0, 1.0, z=_Z_OF_VALUES)
+        low, high = (self._number(place) for place in (mean.low, mean.high))
         value = min(max(self._number(value), low), high)
         window, target = self.window, self.target
         high = self._number(self._upper_end(sums, (target.high - window.centre) / window.width))

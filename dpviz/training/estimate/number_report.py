@@ -44,7 +44,7 @@ from dpviz.training.estimate.window import (
     MEDIAN,
     Window,
     bernstein_units,
-    released_window,
+    release_window,
     rows_outside_range,
     target_cuts,
     times,
@@ -129,9 +129,9 @@ class NumberReport(TestReport):
     def _error(self, of_errors: _Polynomial, power: int) -> Estimate:
         """The mean of a power of the error, then its root; in the target's units."""
         one = ((1,), (1,))
-        found = self._ratio((of_errors, (1,)), one, ())
+        estimate = self._ratio((of_errors, (1,)), one, ())
         high = min(self._ratio((of_errors, (1,)), one, more).high for more in self._tail_bounds(power))
-        ends = (min(max(found.value, 0.0), 1.0), min(max(found.low, 0.0), 1.0), min(high, self._largest_error**power))
+        ends = (min(max(estimate.value, 0.0), 1.0), min(max(estimate.low, 0.0), 1.0), min(high, self._largest_error**power))
         return Estimate(*(self.window.width * max(end, 0.0) ** (1 / power) for end in ends))
 
     @property
@@ -254,8 +254,8 @@ def _at_ends(inside: float) -> _Polynomial:
 @cache
 def _tall(start: float, slope: float) -> _Polynomial:
     """Chebyshev's polynomial of the line start + slope x, as a share of what it is at 1: coefficients, in [0, 1]."""
-    found = Polynomial(_CHEBYSHEV)(Polynomial((start, slope))).coef.tolist()
-    return tuple(c / sum(found) for c in found)
+    coefficients = Polynomial(_CHEBYSHEV)(Polynomial((start, slope))).coef.tolist()
+    return tuple(c / sum(coefficients) for c in coefficients)
 
 
 def _product(one: _Polynomials, other: _Polynomials) -> _Polynomials:
@@ -280,7 +280,7 @@ def errors_of_leaves(window: Window, values: tuple[float, ...], numbers: np.ndar
     return error_units(window, np.array(values)[leaf], numbers)
 
 
-def released_sums(
+def release_sums(
     schema: Schema,
     held_out: HeldOutPart,
     window: Window,
@@ -312,6 +312,6 @@ def report_of_numbers(
     median = PermuteAndFlip(for_centre, MEDIAN).release(-np.abs(2 * below - data.n_rows), source=source, part=TEST)
     centre = float(cuts[median.value])
     beyond = rows_outside_range(data.target, target, centre).sum(axis=0)
-    window = released_window(beyond, target, centre, for_width, source=source, part=TEST)
+    window = release_window(beyond, target, centre, for_width, source=source, part=TEST)
     exact = error_units(window.value, model.predict(data), data.target).sum(axis=0)
-    return released_sums(data.schema, held_out, window.value, exact, source, for_table, (median.event, window.event))
+    return release_sums(data.schema, held_out, window.value, exact, source, for_table, (median.event, window.event))

@@ -123,9 +123,11 @@ class ClassReport(TestReport):
     def confusion(self) -> tuple[tuple[Estimate, ...], ...]:
         """Share of all rows per actual class (rows) and predicted class (columns)."""
         classes, every = np.arange(self.counts.shape[1]), np.ones_like(self._is_right)
-        cells = (np.outer(self._labels == predicted, classes == actual) for actual in classes for predicted in classes)
-        found = [self._label_share(cell.astype(np.float64), every) for cell in cells]
-        return tuple(tuple(found[start : start + len(classes)]) for start in range(0, len(found), len(classes)))
+
+        def share(actual: int, predicted: int) -> Estimate:
+            return self._label_share(np.outer(self._labels == predicted, classes == actual).astype(np.float64), every)
+
+        return tuple(tuple(share(actual, predicted) for predicted in classes) for actual in classes)
 
     @cached_property
     def recalls(self) -> tuple[Estimate, ...]:
@@ -155,8 +157,8 @@ class ClassReport(TestReport):
             return _clip(self._share(counts[:, group], self.noise_variance, top, bottom))
 
         def entry(group: int, name: str) -> GroupEntry:
-            found = tuple(share(group, self._is_right * column, column) for column in self._columns)
-            return GroupEntry(name, share(group, 1 - self._is_right, np.ones_like(self._is_right)), found)
+            recalls = tuple(share(group, self._is_right * column, column) for column in self._columns)
+            return GroupEntry(name, share(group, 1 - self._is_right, np.ones_like(self._is_right)), recalls)
 
         return tuple(entry(group, name) for group, name in enumerate(names_of(self.schema, self.groups)))
 
@@ -231,11 +233,11 @@ class ClassReport(TestReport):
 
     def _within_bands(self, estimate: Callable[[float], Estimate], middle: float, ends: tuple[float, float]) -> Estimate:
         """In the middle of the bands, with an interval for wherever in its band a probability is."""
-        found = estimate(middle)
+        centre = estimate(middle)
         if not self._half_band:
-            return found
+            return centre
         least, most = map(estimate, ends)
-        return Estimate(found.value, min(least.low, found.low), max(most.high, found.high))
+        return Estimate(centre.value, min(least.low, centre.low), max(most.high, centre.high))
 
     @cached_property
     def auc(self) -> Estimate | None:
@@ -258,15 +260,15 @@ class ClassReport(TestReport):
             + _quadratic(of_negative, positive @ wins, positive.sum())
             - _quadratic(np.outer(of_positive, of_negative), wins, 1.0)  # counted twice: the sums above are noisy themselves
         )
-        found = fieller(value, whole, spread, 0.0, 1.0)
-        if found.low <= 0.0 and found.high >= 1.0:
-            return found
+        area = fieller(value, whole, spread, 0.0, 1.0)
+        if area.low <= 0.0 and area.high >= 1.0:
+            return area
         # no less sure than so many pairs of rows that share none; of few such pairs the spread above may have met none
         pairs = float(min(positive.sum(), negative.sum())) / self.rows_per_person
-        if min(found.value, 1 - found.value) * pairs >= _FEW:
-            return found
-        low, high = _exactly(found.value * pairs, (1 - found.value) * pairs)
-        return Estimate(found.value, min(found.low, low), max(found.high, high))
+        if min(area.value, 1 - area.value) * pairs >= _FEW:
+            return area
+        low, high = _exactly(area.value * pairs, (1 - area.value) * pairs)
+        return Estimate(area.value, min(area.low, low), max(area.high, high))
 
     @cached_property
     def calibration(self) -> tuple[Band, ...]:
@@ -295,8 +297,8 @@ class ClassReport(TestReport):
         inside, outside = top, bottom - top
         here, there = ((float((counts * side).sum()), noise_variance * float(side.sum())) for side in (inside, outside))
         plausible = self.rows_per_person * np.maximum(counts, 0)
-        found = _ratio(counts, noise_variance, top, bottom, -math.inf, math.inf, plausible)
-        return share_of(here, there, found, self.rows_per_person)
+        estimate = _ratio(counts, noise_variance, top, bottom, -math.inf, math.inf, plausible)
+        return share_of(here, there, estimate, self.rows_per_person)
 
     @property
     def entry(self) -> TestEntry:
@@ -317,7 +319,7 @@ class ClassReport(TestReport):
         )
 
 
-def released_counts(
+def release_counts(
     schema: Schema,
     held_out: HeldOutPart,
     answers: Sequence[Leaf],
@@ -354,24 +356,24 @@ def _clip(share: Estimate) -> Estimate:
     return Estimate(*(min(max(end, 0.0), 1.0) for end in (share.value, share.low, share.high)))
 
 
-def share_of(inside: tuple[float, float], outside: tuple[float, float], found: Estimate | None = None, k: int = 1) -> Estimate:
+def share_of(inside: tuple[float, float], outside: tuple[float, float], estimate: Estimate | None = None, k: int = 1) -> Estimate:
     """The share of the first of two counts, each with the variance of its noise; see the top of this file.
 
-    As it comes out, perhaps below 0 or above 1; without ends where noise hides the rows. `found`: its interval by the counts
+    As it comes out, perhaps below 0 or above 1; without ends where noise hides the rows. `estimate`: its interval by the counts
     alone, where they are sums of others. `k`: the most rows of one person.
     """
     (here, noise), (there, other) = inside, outside
     rows = here + there
-    if found is None:
+    if estimate is None:
         sides = k * max(here, 0.0) + noise, k * max(there, 0.0) + other
-        found = fieller(here, rows, np.array([sides[0], -2 * sides[0], sum(sides)]), -math.inf, math.inf)
-    if not math.isfinite(found.low):
+        estimate = fieller(here, rows, np.array([sides[0], -2 * sides[0], sum(sides)]), -math.inf, math.inf)
+    if not math.isfinite(estimate.low):
         return Estimate(here / rows if rows > 0 else 0.5, -math.inf, math.inf)
     at_most = k * (rows + Z * math.sqrt(noise + other))
     at_t = fieller(here, rows, np.array([noise, at_most - 2 * noise, noise + other - at_most]), -math.inf, math.inf)
-    at_t = at_t if math.isfinite(at_t.low) else found
+    at_t = at_t if math.isfinite(at_t.low) else estimate
     low, high = _exactly(max(here, 0.0) / k, max(there, 0.0) / k)
-    return Estimate(found.value, min(found.low, at_t.low, low), max(found.high, at_t.high, high))
+    return Estimate(estimate.value, min(estimate.low, at_t.low, low), max(estimate.high, at_t.high, high))
 
 
 def _exactly(hits: float, misses: float) -> tuple[float, float]:

@@ -83,7 +83,7 @@ def width_utilities(beyond: np.ndarray, epsilon: float) -> np.ndarray:
     return -(beyond[:-1] + prices)
 
 
-def released_window(
+def release_window(
     beyond: np.ndarray, target: NumericTarget, centre: float, epsilon: float, *, source: NoiseSource, part: str
 ) -> Output[Window]:
     """A width around a released centre, by the sums of `rows_outside_range` over rows (private)."""
@@ -108,9 +108,9 @@ def bernstein_units(places: np.ndarray, degree: int, units: int) -> np.ndarray:
     """Units per row and cell, int64 of shape (n_rows, degree + 1), each row's sum is `units`; `places` lie in [0, 1]."""
     x = np.asarray(places, dtype=np.float64)
     times = np.array([math.comb(degree, j) for j in range(degree + 1)], dtype=np.float64)
-    found = np.floor(times * _powers(x, degree) * _powers(1 - x, degree)[:, ::-1] * units).astype(np.int64)
-    found[np.arange(len(found)), found.argmax(axis=1)] += units - found.sum(axis=1)
-    return found
+    cells = np.floor(times * _powers(x, degree) * _powers(1 - x, degree)[:, ::-1] * units).astype(np.int64)
+    cells[np.arange(len(cells)), cells.argmax(axis=1)] += units - cells.sum(axis=1)
+    return cells
 
 
 def _powers(x: np.ndarray, degree: int) -> np.ndarray:

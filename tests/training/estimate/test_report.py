@@ -22,13 +22,13 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.training.contract import report_of_classes
 from dpviz.training.counted_rows import counter_of
-from dpviz.training.estimate.number_report import error_units, released_sums, report_of_numbers
+from dpviz.training.estimate.number_report import error_units, release_sums, report_of_numbers
 from dpviz.training.estimate.report import TEST, ClassReport, divide_by_groups
 from dpviz.training.estimate.window import (
     WIDTH,
     Window,
     bernstein_units,
-    released_window,
+    release_window,
     rows_outside_range,
     weights_of,
     width_utilities,
@@ -104,7 +104,7 @@ def test_without_noise_it_says_what_the_rows_say_and_errors_beyond_the_window_co
     for model in (near, Tree(SCHEMA, NumberLeaf(1e6))):
         window = Window(50.0, half_width)
         exact = error_units(window, model.predict(data), data.target).sum(axis=0)
-        report, _ = released_sums(SCHEMA, HeldOutPart(TEST, 0.1, 1e6), window, exact, Simulation(0))
+        report, _ = release_sums(SCHEMA, HeldOutPart(TEST, 0.1, 1e6), window, exact, Simulation(0))
         missed = np.minimum(np.abs(data.target - model.predict(data)), window.width)
         assert report.n_rows == 400
         assert report.rmse.value == pytest.approx(np.sqrt(np.square(missed).mean()), rel=5e-3)
@@ -151,7 +151,7 @@ def utilities(numbers, centre, epsilon=1.0):
 
 def chosen(numbers, centre, epsilon, seed=0):
     beyond = rows_outside_range(np.asarray(numbers, dtype=float), TARGET, centre).sum(axis=0)
-    return released_window(beyond, TARGET, centre, epsilon, source=Simulation(seed), part="test").value
+    return release_window(beyond, TARGET, centre, epsilon, source=Simulation(seed), part="test").value
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 100.0])
