@@ -87,7 +87,7 @@ class Profile:
         return _losses(len(self.present) // 2, self.step)
 
     @property
-    def reverse(self) -> Profile:
+    def of_absence(self) -> Profile:
         """The same with the two exchanged."""
         return Profile(self.step, self.absent, self.present)
 

@@ -90,7 +90,7 @@ class Risk:
     def delta(self, epsilon: float) -> float:
         """The least delta with which this is (epsilon, delta)-differentially private. Raises ParameterError below 0."""
         epsilon = validate_loss("Risk", "epsilon", epsilon)
-        composed = max(self._profile.at(epsilon), self._profile.reverse.at(epsilon))
+        composed = max(self._profile.at(epsilon), self._profile.of_absence.at(epsilon))
         return min(composed, self.plain.delta) if epsilon >= self.plain.epsilon else composed
 
     @cached_property

@@ -191,10 +191,10 @@ STOPPING_DISCLOSURE = Disclosure(
 )
 
 
-def meets_stopping_rule(node: CountedNode, least_rows: int) -> bool:
-    """True if the exact rows are of one class, or fewer than `least_rows`."""
+def meets_stopping_rule(node: CountedNode, min_rows: int) -> bool:
+    """True if the exact rows are of one class, or fewer than `min_rows`."""
     counts = node.class_counts
-    return bool(np.count_nonzero(counts) <= 1 or counts.sum() < least_rows)
+    return bool(np.count_nonzero(counts) <= 1 or counts.sum() < min_rows)
 
 
 def stopping_event(level: int | None) -> Step:

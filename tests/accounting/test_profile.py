@@ -50,8 +50,8 @@ def rounds(noise, sampling=1.0, count=1, order=None):
 
 def deltas(event, group=ONE):
     """(of presence, of absence) at any loss."""
-    found = profile(cost_of(event), group)
-    return found.at, found.reverse.at
+    both = profile(cost_of(event), group)
+    return both.at, both.of_absence.at
 
 
 def compare(event, exact, group=ONE, *, losses=LOSSES, slack=2e-4):

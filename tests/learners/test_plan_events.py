@@ -66,7 +66,7 @@ def cheaper_ledgers(name, given, n_classes):
             above, below = profile(costs, group), profile(own, group)
             for loss_at in np.linspace(0, 2, 9):
                 assert below.at(loss_at) <= above.at(loss_at) + 1e-6
-                assert below.reverse.at(loss_at) <= above.reverse.at(loss_at) + 1e-6
+                assert below.of_absence.at(loss_at) <= above.of_absence.at(loss_at) + 1e-6
     return len(seen) - 1
 
 

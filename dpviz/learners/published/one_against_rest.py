@@ -39,7 +39,7 @@ def recipe(
     data: EncodedDataset,
     groups: dict[str, np.ndarray],
     plan: BudgetPlan,
-    least_rows: int,
+    min_rows: int,
     label: Callable[[CountedNode], Label],
     sensitivity: Callable[[CountedNode], tuple[Sensitivity, tuple[Event, ...]]],
     source: NoiseSource,
@@ -51,7 +51,7 @@ def recipe(
         level = node.level
         if level == plan.depth:
             return label(node)
-        if meets_stopping_rule(node, least_rows):
+        if meets_stopping_rule(node, min_rows):
             return stopped_leaf(label(node), level)
         bound, before = sensitivity(node)
         mechanism = ExponentialMechanism(plan.of("node", level), bound)

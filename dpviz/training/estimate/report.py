@@ -124,7 +124,7 @@ class ClassReport(TestReport):
         """Share of all rows per actual class (rows) and predicted class (columns)."""
         classes, every = np.arange(self.counts.shape[1]), np.ones_like(self._is_right)
 
-        def share(actual: int, predicted: int) -> Estimate:
+        def share(actual: np.integer, predicted: np.integer) -> Estimate:
             return self._label_share(np.outer(self._labels == predicted, classes == actual).astype(np.float64), every)
 
         return tuple(tuple(share(actual, predicted) for predicted in classes) for actual in classes)
