@@ -55,9 +55,8 @@ class PackedTrees(OfArrays):
     @cached_property
     def n_children(self) -> np.ndarray:
         """Children of every node, int64 of shape (n_nodes,)."""
-        sizes = np.array([len(f.categories) if isinstance(f, CategoricalFeature) else 2 for f in self.schema.features])
         n_children, inner = np.zeros(len(self.feature), dtype=np.int64), np.flatnonzero(self.feature != LEAF)
-        n_children[inner] = np.where(np.isnan(self.threshold[inner]), sizes[self.feature[inner]], 2)
+        n_children[inner] = np.where(np.isnan(self.threshold[inner]), children_by_feature(self.schema)[self.feature[inner]], 2)
         return n_children
 
     def children(self, node: int) -> range:
@@ -107,9 +106,9 @@ class PackedTrees(OfArrays):
         value, threshold = values[:, self.feature[node]], self.threshold[node]
         return (value if np.isnan(threshold) else value > threshold).astype(np.int64)
 
-    def leaf_of(self, values: np.ndarray, start: np.ndarray) -> np.ndarray:
-        """The leaf number that each row of `values` (n_rows, n_features) reaches from node `start` (n_rows,)."""
-        node = start.astype(np.int64)
+    def leaf_of(self, values: np.ndarray, tree: int | np.ndarray) -> np.ndarray:
+        """The leaf number that each row of `values` (n_rows, n_features) reaches in one tree, or in one of its own (n_rows,)."""
+        node = np.broadcast_to(self.roots[tree], len(values)).astype(np.int64)
         going = np.flatnonzero(self.feature.take(node) != LEAF)
         while len(going):
             here = node.take(going)
@@ -118,6 +117,11 @@ class PackedTrees(OfArrays):
             node[going] = here = self.first_child.take(here) + step
             going = going[self.feature.take(here) != LEAF]
         return self.leaf_number.take(node)
+
+
+def children_by_feature(schema: Schema) -> np.ndarray:
+    """How many children a node has that asks for each feature, int64 of shape (n_features,)."""
+    return np.array([len(f.categories) if isinstance(f, CategoricalFeature) else 2 for f in schema.features])
 
 
 def values_of(data: EncodedDataset) -> np.ndarray:
@@ -175,7 +179,7 @@ class PackedForest(PackedTreesMixin, VoteMixin):
     def _leaves(self, data: EncodedDataset) -> Iterator[np.ndarray]:
         """The leaf that each row reaches, tree by tree."""
         values = values_of(data)
-        return (self.splits.leaf_of(values, np.full(data.n_rows, root)) for root in self.splits.roots)
+        return (self.splits.leaf_of(values, tree) for tree in range(self.splits.n_trees))
 
     def leaf(self, number: int) -> End:
         """As of a tree, with its counts where they were released."""

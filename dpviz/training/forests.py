@@ -24,7 +24,7 @@ from dpviz.accounting.guarantee import round_down
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.models.boxes import Boxes
 from dpviz.models.hashed_forest import HashedForest, leaves_reached
-from dpviz.models.packed_forest import LEAF, PackedForest, PackedTrees, values_of
+from dpviz.models.packed_forest import LEAF, PackedForest, PackedTrees, children_by_feature, values_of
 from dpviz.privacy.leaf_labels import LabelLeaves, LabelRule
 from dpviz.privacy.source import NoiseSource
 from dpviz.privacy.uniform import SecretKeys, UniformChoice
@@ -105,7 +105,7 @@ def draw_trees(schema: Schema, n_trees: int, depth: int, source: NoiseSource, *,
 
 def _draw(schema: Schema, boxes: Boxes, depth: int, source: NoiseSource) -> PackedTrees:
     """Trees from the boxes of their roots, level by level."""
-    sizes = np.array([len(f.categories) if isinstance(f, CategoricalFeature) else 0 for f in schema.features])
+    sizes = children_by_feature(schema)
     tree = np.arange(len(boxes.low), dtype=np.int32)
     levels: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     for level in range(depth):

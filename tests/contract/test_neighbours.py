@@ -425,6 +425,13 @@ CASES = {
 }
 
 
+def limits_of(event: Event) -> tuple[float, float]:
+    """What the loss is at most, Gaussian noise apart; and of that noise the sum of squared shifts over scales."""
+    rounds = [step.cost for _, step in walk(event) if isinstance(step.cost, GaussianRounds)]
+    squares = sum(step.rounds / step.noise_multiplier**2 for step in rounds)
+    return guarantee(event).epsilon - sum(step.epsilon for step in rounds), squares
+
+
 @cache
 def worst(name: str, strength: float) -> tuple[float, dict[str, float], float]:
     """Over all transcripts: the largest part of its ledger that one uses up, Gaussian noise apart; the largest share by
@@ -436,11 +443,9 @@ def worst(name: str, strength: float) -> tuple[float, dict[str, float], float]:
         for adding, part in product((True, False), range(case.parts)):
             pair = case.rows(smaller), case.rows([*smaller, row])
             found = unique_names(case.learner, *pair, adding=adding, strength=strength, part=part, epsilon=1.0, **case.asked)
-            rounds = [step.cost for _, step in walk(found.event) if isinstance(step.cost, GaussianRounds)]
-            epsilon = guarantee(found.event).epsilon
-            pure, spent = epsilon - sum(step.epsilon for step in rounds), max(spent, epsilon)
+            pure, most = limits_of(found.event)
+            spent = max(spent, guarantee(found.event).epsilon)
             total = max(total, found.log_ratio / pure if pure else 0.0)
-            most = sum(step.rounds / step.noise_multiplier**2 for step in rounds)
             here = found.shares | ({GAUSSIAN: found.squares / most} if most else {})
             shares = {title: max(here.get(title, 0.0), shares.get(title, 0.0)) for title in {*here, *shares}}
     return total, shares, spent
@@ -467,13 +472,11 @@ def test_a_person_with_several_rows_changes_what_was_asked_for_and_no_more(name:
         pair = case.rows(smaller, rows), case.rows([*smaller, *[row] * rows], rows)
         for adding, part in product((True, False), range(case.parts)):
             found = unique_names(case.learner, *pair, adding=adding, part=part, epsilon=asked, **case.asked)
-            rounds = [step.cost for _, step in walk(found.event) if isinstance(step.cost, GaussianRounds)]
             spent = guarantee(found.event, rows).epsilon
             assert spent <= asked
             most_spent = max(most_spent, spent)
-            pure = guarantee(found.event).epsilon - sum(step.epsilon for step in rounds)
+            pure, most = limits_of(found.event)
             assert found.log_ratio <= rows * pure * (1 + 1e-9)
-            most = sum(step.rounds / step.noise_multiplier**2 for step in rounds)
             assert found.squares <= rows**2 * most * (1 + 1e-9)
     assert most_spent == pytest.approx(asked, rel=0.01)
 
@@ -507,9 +510,9 @@ def test_a_target_outside_its_range_costs_no_more(name: str) -> None:
     rows = [(0, 0, 0)] * 8
     pair = case.rows(rows), case.rows([*rows, (1, 0, 40)])
     found = unique_names(case.learner, *pair, adding=True, epsilon=1.0, **case.asked)
-    rounds = [step.cost for _, step in walk(found.event) if isinstance(step.cost, GaussianRounds)]
-    assert found.log_ratio <= guarantee(found.event).epsilon - sum(step.epsilon for step in rounds) + 1e-9
-    assert found.squares <= sum(step.rounds / step.noise_multiplier**2 for step in rounds) * (1 + 1e-9)
+    pure, most = limits_of(found.event)
+    assert found.log_ratio <= pure + 1e-9
+    assert found.squares <= most * (1 + 1e-9)
 
 
 @pytest.mark.slow

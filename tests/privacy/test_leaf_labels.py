@@ -24,22 +24,14 @@ def many(counts: list[int], times: int) -> np.ndarray:
     return np.tile(np.array([counts, [0] * len(counts)]), (times, 1))
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.title)
-@pytest.mark.parametrize("counts", [[3, 1, 0], [2, 2, 5], [0, 0, 1]])
-def test_labels_follow_the_distribution_of_their_leaf_and_empty_ones_are_uniform(rule, counts: list[int]) -> None:
-    times = 20_000
-    labels = LabelLeaves(rule).release(many(counts, times), source=Simulation(1)).value
+SIMULATED = [(rule, counts, Simulation(1), 20_000) for rule in RULES for counts in ([3, 1, 0], [2, 2, 5], [0, 0, 1])]
+EXACT = [pytest.param(rule, [2, 0, 1], ExactNoise(), 1500, marks=pytest.mark.slow) for rule in (RULES[0], RULES[2])]
+
+
+@pytest.mark.parametrize(("rule", "counts", "source", "times"), [*SIMULATED, *EXACT])
+def test_labels_follow_the_distribution_of_their_leaf_and_empty_ones_are_uniform(rule, counts, source, times) -> None:
+    labels = LabelLeaves(rule).release(many(counts, times), source=source).value
     for drawn, distribution in ((labels[::2], rule.probabilities(np.array(counts))), (labels[1::2], np.full(3, 1 / 3))):
-        found = np.bincount(drawn, minlength=3) / times
-        assert abs(found - distribution).max() < 4.5 * np.sqrt(0.25 / times)
-
-
-@pytest.mark.parametrize("rule", [RULES[0], pytest.param(RULES[2], marks=pytest.mark.slow)], ids=lambda rule: rule.title)
-@pytest.mark.slow
-def test_exact_labels_follow_the_same_distribution(rule) -> None:
-    times = 1500
-    labels = LabelLeaves(rule).release(many([2, 0, 1], times), source=ExactNoise()).value
-    for drawn, distribution in ((labels[::2], rule.probabilities(np.array([2, 0, 1]))), (labels[1::2], np.full(3, 1 / 3))):
         found = np.bincount(drawn, minlength=3) / times
         assert abs(found - distribution).max() < 4.5 * np.sqrt(0.25 / times)
 

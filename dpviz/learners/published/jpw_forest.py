@@ -14,11 +14,11 @@ import numpy as np
 
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.models.boxes import split_features
-from dpviz.models.packed_forest import PackedForest
+from dpviz.models.packed_forest import PackedForest, children_by_feature
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import CategoricalFeature, Schema
+from dpviz.table.schema import Schema
 from dpviz.training.contract import FitOutput, LearnerSpec, always_claims, n_public_of
 from dpviz.training.counted_rows import counter_of
 from dpviz.training.forests import ForestShape, draw_trees, label_plan, publishable_depth
@@ -46,9 +46,8 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
 
 def jpw_depth(schema: Schema, n_public: int) -> int:
     """min(m/2, log_b n - 1), rounded down; at least 1."""
-    sizes = [len(f.categories) if isinstance(f, CategoricalFeature) else 2 for f in schema.features]
-    base = max(2.0, sum(sizes) / len(sizes))
-    return max(1, int(min(len(sizes) / 2, math.log(n_public, base) - 1)))
+    base = max(2.0, float(children_by_feature(schema).mean()))
+    return max(1, int(min(schema.n_features / 2, math.log(n_public, base) - 1)))
 
 
 def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:

@@ -17,10 +17,11 @@ from dataclasses import dataclass
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.models.boxes import split_features
+from dpviz.models.packed_forest import children_by_feature
 from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.source import NoiseSource
-from dpviz.table.schema import CategoricalFeature, Schema
+from dpviz.table.schema import Schema
 from dpviz.training.contract import FitOutput, LearnerSpec
 from dpviz.training.counted_rows import Rows, counter_of
 from dpviz.training.forests import ForestShape, disjoint_field, fit_packed, label_plan, publishable_depth, theorem_2_depth
@@ -67,8 +68,7 @@ def trees_of(schema: Schema, epsilon: float, params: Params) -> int:
         return TREES_SHARED
     if schema.n_public is None:
         return TREES_UNKNOWN
-    children = [len(feature.categories) if isinstance(feature, CategoricalFeature) else 2 for feature in schema.features]
-    thinner = max(1.0, len(schema.classes) / 2) * max(1.0, sum(children) / len(children) / 2)
+    thinner = max(1.0, len(schema.classes) / 2) * max(1.0, float(children_by_feature(schema).mean()) / 2)
     n_trees = schema.n_public * math.sqrt(epsilon) / (ROWS_PER_TREE * thinner)
     return round(min(max(n_trees, MIN_TREES), MAX_TREES))
 

@@ -27,7 +27,7 @@ from itertools import accumulate
 import numpy as np
 
 from dpviz.models.boxes import Boxes, split_features
-from dpviz.models.packed_forest import LEAF, PackedTrees
+from dpviz.models.packed_forest import LEAF, PackedTrees, children_by_feature
 from dpviz.privacy.source import NoiseSource
 from dpviz.privacy.uniform import UniformChoice, UniformPoint
 from dpviz.table.candidates import multiscale_grid
@@ -56,7 +56,7 @@ class BoostingTrees:
 
     def cells_of(self, rows: np.ndarray, tree: int) -> np.ndarray:
         """The cell that each of `rows` (n_rows, n_features) falls into in one tree."""
-        return self.cell[self.splits.leaf_of(rows, np.full(len(rows), self.splits.roots[tree]))]
+        return self.cell[self.splits.leaf_of(rows, tree)]
 
     def draw(self, tree: int) -> None:
         """Nothing: all were drawn beforehand."""
@@ -99,12 +99,12 @@ def cells_by_part(depth: int, both: bool) -> tuple[int, ...]:
 
 def _complete_trees(schema: Schema, count: int, depth: int, numeric_weight: float, source: NoiseSource) -> list[NestedNode]:
     """`count` trees with 2^depth cells, numbered from left to right. Every node is cut in the declared ranges."""
-    sizes = np.array([len(f.categories) if isinstance(f, CategoricalFeature) else 0 for f in schema.features])
-    weights = np.where(sizes > 0, 100, max(1, round(100 * numeric_weight)))  # in hundredths of a category's
+    is_categorical = [isinstance(feature, CategoricalFeature) for feature in schema.features]
+    weights = np.where(is_categorical, 100, max(1, round(100 * numeric_weight)))  # in hundredths of a category's
     n_nodes = 2**depth - 1
     asked, cuts = Boxes(schema, count * n_nodes).split(source, weights)
     one = np.isnan(cuts)
-    cuts[one] = UniformChoice().choose(sizes[asked[one]], source=source)  # the code of a category
+    cuts[one] = UniformChoice().choose(children_by_feature(schema)[asked[one]], source=source)  # the code of a category
     trees = zip(asked.reshape(count, n_nodes), cuts.reshape(count, n_nodes), strict=True)
     return [_complete(schema, of_tree.tolist(), at.tolist()) for of_tree, at in trees]
 
