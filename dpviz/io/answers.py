@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Context, Decimal
@@ -14,7 +15,7 @@ import numpy as np
 from dpviz.errors import TableError, no_probabilities
 from dpviz.installation import require_extra
 from dpviz.io.csv import unique_names
-from dpviz.io.csv_text import csv_text, harmless
+from dpviz.io.csv_text import harmless
 from dpviz.models.base import Model, labels_and_probabilities
 from dpviz.table.cells import canonical_number, number_of
 from dpviz.table.columns import is_text, local_moments, utc_offset
@@ -111,6 +112,8 @@ def _texts_of(keys: Any) -> list[Any]:
 
 # --- CSV
 
+_IN_QUOTES = re.compile('[",\r\n]')
+
 
 def csv_parts(pieces: Iterable[Answers], *, guard: bool) -> Iterator[bytes]:
     """The answers as CSV, some rows at a time. `guard`: an apostrophe before what a spreadsheet might run."""
@@ -130,10 +133,10 @@ def _lines(columns: list[list[str]]) -> bytes:
 
 
 def _cell(cell: Any, guard: bool) -> str:
-    if type(cell) is int:
-        return str(cell)
-    text = canonical_number(cell) if isinstance(cell, float) else harmless(cell) if guard and is_formula(cell) else cell
-    return csv_text((), [[text, ""]], guard=False)[:-2]  # a comma and a line feed
+    if cell is None:
+        return ""
+    text = canonical_number(cell) if isinstance(cell, float) else str(harmless(cell) if guard and is_formula(cell) else cell)
+    return '"{}"'.format(text.replace('"', '""')) if _IN_QUOTES.search(text) else text
 
 
 def is_formula(cell: Any) -> bool:

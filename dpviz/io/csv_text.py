@@ -7,6 +7,7 @@ Source: OWASP, "CSV Injection".
 
 import csv
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from types import SimpleNamespace
 from typing import Any
 from unicodedata import category
@@ -32,17 +33,11 @@ def _visible(text: str) -> str:
     return ""
 
 
-def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]], *, guard: bool = True) -> str:
-    """A header (none where it has no names) and rows as CSV with a line feed after each; None is an empty cell.
-
-    `guard`: whether what a spreadsheet might run gets an apostrophe.
-    """
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A header and rows as CSV with a line feed after each, every cell `harmless`; None is an empty cell."""
     lines, end = list[str](), "\r\n"  # Python 3.11 quotes CR and LF only where they are its line end
     writer = csv.writer(SimpleNamespace(write=lines.append), lineterminator=end)
-    protect = harmless if guard else lambda cell: cell
-    if header:
-        writer.writerow(map(protect, header))
-    writer.writerows([protect(cell) for cell in row] for row in rows)
+    writer.writerows(map(harmless, row) for row in chain([header], rows))
     return "".join(f"{line.removesuffix(end)}\n" for line in lines)
 
 

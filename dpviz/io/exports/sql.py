@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import product
 from unicodedata import normalize
 
@@ -29,10 +29,8 @@ TABLE = "rows_to_predict"
 _GROUP = 100
 _LONG = 20_000
 _MAX_FLOAT = sys.float_info.max
-#: What `str.strip` takes off, and digits beyond 0 to 9 that `float` reads: places of letters.
+#: What `str.strip` takes off: places of letters.
 _STRIPPED = [place for place in range(0x3001) if chr(place).isspace()]
-_DIGITS = [place for place in range(128, sys.maxunicode + 1) if chr(place).isdecimal()]
-_OTHER_DIGITS = "".join(f"{chr(place)}-{chr(place + 9)}" for place in _DIGITS if int(chr(place)) == 0)
 #: A text of more letters with accents is found composed and decomposed, not in every mixture.
 _MAX_ACCENTS = 4
 
@@ -52,6 +50,13 @@ def _dashed(text: str) -> str:
     for end in "T ":
         text = f"substr({text}, 1, instr({text} || '{end}', '{end}') - 1)"
     return f"replace(replace({text}, '/', '-'), '.', '-')"
+
+
+@cache
+def _other_digits() -> str:
+    """Digits beyond 0 to 9 that `float` reads, as ranges of a pattern."""
+    zeros = (chr(place) for place in range(128, sys.maxunicode + 1) if chr(place).isdecimal() and int(chr(place)) == 0)
+    return "".join(f"{zero}-{chr(ord(zero) + 9)}" for zero in zeros)
 
 
 @lru_cache(maxsize=65_536)
@@ -88,7 +93,7 @@ class _Sqlite:
             cases.append(f"{' AND '.join([at_most_one_comma, *doubt])} AND {point} <= {infinity} THEN CAST({point} AS REAL)")
         groups = f"{bare} NOT GLOB '*[^0-9 .,''’eE+-]*' AND {bare} GLOB '[1-9]*[ .,''’][0-9][0-9]*'"
         groups += f" AND {bare} NOT GLOB '*[ .,''’][0-9][ .,''’]*' AND {bare} NOT GLOB '*[ .,''’][ .,''’]*'"
-        cases.append(f"{groups} OR {text} GLOB '*[{_OTHER_DIGITS}]*' THEN {self.refuse.format(text)}")
+        cases.append(f"{groups} OR {text} GLOB '*[{_other_digits()}]*' THEN {self.refuse.format(text)}")
         return f"CASE {' '.join(f'WHEN {case}' for case in cases)} END"
 
     def is_plain(self, text: str) -> str:
@@ -139,7 +144,7 @@ class _Typed:
             f"{signed} ~ '^[+-]?({form})$' THEN {f'CAST({plain} AS double precision)' if plain else 'NULL'}"
             for form, plain in forms
         ]
-        cases.append(f"{text} ~ '^(.|\\n)*[{_OTHER_DIGITS}](.|\\n)*$' THEN CAST({text} || ' ' AS double precision)")
+        cases.append(f"{text} ~ '^(.|\\n)*[{_other_digits()}](.|\\n)*$' THEN CAST({text} || ' ' AS double precision)")
         return f"CASE {' '.join(f'WHEN {case}' for case in cases)} END"
 
     def is_plain(self, text: str) -> str:
