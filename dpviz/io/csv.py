@@ -26,7 +26,7 @@ import numpy as np
 from dpviz.errors import TableError
 from dpviz.io.limits import require_rows
 from dpviz.io.options import ReadOptions
-from dpviz.io.text import CHUNK_LINES, MAX_LINE_LENGTH, UNREADABLE, UTF8_MARK, checked_encoding, encoding_of, lines_of, plain_text
+from dpviz.io.text import CHUNK_LINES, MAX_LINE_LENGTH, UNREADABLE, UTF8_MARK, check_encoding, encoding_of, lines_of, plain_text
 from dpviz.table.cells import MARKS_OF, Marks, clean, parse_numbers
 from dpviz.table.columns import Column
 from dpviz.table.notes import Doubt, record_of
@@ -262,9 +262,9 @@ class Header:
 def find_header(raw: bytes, options: ReadOptions) -> Header:
     """The header of a text whose lines end with a line feed; raises TableError."""
     if options.names is not None:
-        delimiter = _checked_delimiter(options.delimiter) or ","
+        delimiter = _check_delimiter(options.delimiter) or ","
         names = list(options.names)
-        header = Header(names, delimiter, checked_encoding(options.encoding or "utf-8"), cells=names)
+        header = Header(names, delimiter, check_encoding(options.encoding or "utf-8"), cells=names)
     else:
         header = _read_header(raw, options)
     if len(header.names) == 1:
@@ -275,11 +275,11 @@ def find_header(raw: bytes, options: ReadOptions) -> Header:
             title = ", unless this line is a title" * (other == "blanks")
             what = f"{what} Here {other} seem to separate them, which are not read{title}."
         raise TableError("one-column", what, row=1, remedy=f"Save the file with one of these delimiters. {_FIRST_LINE}")
-    return replace(header, names=checked_names(header.names, options))
+    return replace(header, names=check_wanted_names(header.names, options))
 
 
 def _read_header(raw: bytes, options: ReadOptions) -> Header:
-    notes, delimiter = list[str](), _checked_delimiter(options.delimiter)
+    notes, delimiter = list[str](), _check_delimiter(options.delimiter)
     lines = _first_lines(raw)
     first = next(lines, None)
     if first is not None and (match := _SEPARATOR.fullmatch(first[0].removesuffix(b"\n").removesuffix(b"\r"))):
@@ -351,7 +351,7 @@ def _best_delimiter(line: str) -> str:
     return max(DELIMITERS, key=n_cells)
 
 
-def _checked_delimiter(delimiter: str | None) -> str | None:
+def _check_delimiter(delimiter: str | None) -> str | None:
     if delimiter is None or delimiter in DELIMITERS:
         return delimiter
     remedy = "Give ',', ';', '|' or a tab, or leave it out."
@@ -386,7 +386,7 @@ def check_header(names: list[str]) -> None:
         raise TableError("header-numbers", "The first line holds only numbers: it seems to be data.", row=1, remedy=remedy)
 
 
-def checked_names(names: list[str], options: ReadOptions) -> list[str]:
+def check_wanted_names(names: list[str], options: ReadOptions) -> list[str]:
     """The names, checked; where only some columns are wanted, the others need none of their own."""
     if options.wanted is not None:
         names = [name if name in options.wanted else other for name, other in zip(names, unique_names(names), strict=True)]

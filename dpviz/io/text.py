@@ -133,7 +133,7 @@ def lines_of(raw: bytes, start: int, encoding: str) -> Iterator[list[str]]:
 def encoding_of(line: bytes, encoding: str | None) -> tuple[str, tuple[str, ...]]:
     """(encoding, notes) from the caller or the header line."""
     if encoding is not None:
-        return checked_encoding(encoding), ()
+        return check_encoding(encoding), ()
     try:
         line.decode("utf-8")
     except UnicodeDecodeError:
@@ -141,7 +141,7 @@ def encoding_of(line: bytes, encoding: str | None) -> tuple[str, tuple[str, ...]
     return "utf-8", ()
 
 
-def checked_encoding(encoding: str) -> str:
+def check_encoding(encoding: str) -> str:
     """Its name; raises TableError for one in which a byte can change other rows."""
     known = _encoding_name(encoding)
     if known not in ENCODINGS:

@@ -30,7 +30,7 @@ from dpviz.errors import TableError, replace_errors
 from dpviz.installation import require_extra
 from dpviz.io.limits import MEMORY_PER_BYTE
 from dpviz.io.options import ReadOptions
-from dpviz.io.tables.arrow import Facts, received_columns, received_rows, received_table, wanted_of
+from dpviz.io.tables.arrow import Facts, receive_batches, receive_columns, receive_table, wanted_of
 from dpviz.progress import Progress, watch
 from dpviz.table.raw import RawTable
 
@@ -94,7 +94,7 @@ def read_in_worker(format: Format, raw: bytes, options: ReadOptions) -> RawTable
     """The table of a file. Raises TableError, also where the library crashes, hangs or takes too much memory; DpvizError."""
     format.require()
     with closing(_parts(format, raw, options)) as parts:
-        return received_table(parts, options)
+        return receive_table(parts, options)
 
 
 def batches_in_worker(format: Format, path: Path, options: ReadOptions) -> tuple[Facts, Callable[[Progress], Iterator[RawTable]]]:
@@ -107,7 +107,7 @@ def batches_in_worker(format: Format, path: Path, options: ReadOptions) -> tuple
 
     def read(step: Progress) -> Iterator[RawTable]:
         with closing(_parts(format, path, replace(options, step=step))) as parts:
-            yield from received_rows(parts, options)
+            yield from receive_batches(parts, options)
 
     return facts, read
 
@@ -159,7 +159,7 @@ class _Answers:
                 case {"facts": facts}:
                     return msgspec.convert(facts, Facts)
                 case {"table": True}:
-                    return received_columns(self._read(self.max_message), self.options)
+                    return receive_columns(self._read(self.max_message), self.options)
                 case {"end": True}:
                     return None
                 case _:

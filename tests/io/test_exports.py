@@ -36,7 +36,7 @@ from dpviz.charts.tree.text import node_in_words, unreachable
 from dpviz.errors import SchemaError, UnsupportedError
 from dpviz.io.csv_text import csv_text, frame_csv
 from dpviz.io.exports import FORMS, contract
-from dpviz.io.exports.contract import ExportInput, require_fit, spelled
+from dpviz.io.exports.contract import ExportInput, quote_name, require_fit
 from dpviz.io.exports.function import Split, nodes
 from dpviz.io.exports.rules import rules_of
 from dpviz.io.exports.sql import TABLE, identifier, quotient
@@ -268,7 +268,7 @@ def _by_rules(given: ExportInput, rows: Sequence[Row]) -> tuple[Any, Any]:
     rules, found = list(rules_of(given.function)), []
     wanted, _ = predictions(given.model, rows)
     for row, one in zip(rows, wanted, strict=True):
-        cells = dict(zip(map(spelled, given.schema.feature_names), zip(given.schema.features, row, strict=True), strict=True))
+        cells = dict(zip(map(quote_name, given.schema.feature_names), zip(given.schema.features, row, strict=True), strict=True))
         met = [rule for rule in rules if all(_holds(words, cells) for words in rule.conditions)]
         if one is None or one != one:  # the head of the file says that there is no answer
             found.append(None)
@@ -300,7 +300,7 @@ def _holds(words: str, cells: dict[str, tuple[Feature, Any]]) -> bool:
     after = re.sub(r"^((missing|unknown) or )*(one of |none of |not )?", "", after)
     while (shorter := re.sub(r" or (missing|unknown)$", "", after)) != after:
         after = shorter
-    return (spelled(category) in _names_in(after)) != is_inverse
+    return (quote_name(category) in _names_in(after)) != is_inverse
 
 
 def _number_of(feature: Feature, cell: Any) -> float:
@@ -496,9 +496,9 @@ def test_a_name_is_spelled_once_however_many_leaves_it_stands_at():
             return Leaf(middle % 2, shares=(0.25, 0.75) if low % 4 else (0.75, 0.25))
         return Branch(SubsetRule(0, tuple(range(low, middle))), node(low, middle), node(middle, high))
 
-    contract.spelled.cache_clear()
+    contract.quote_name.cache_clear()
     contract.export(TARGETS["rules"], exportable_of(Tree(schema, node(0, 64))))
-    spelled_names = contract.spelled.cache_info()
+    spelled_names = contract.quote_name.cache_info()
     assert spelled_names.misses <= 64 + len(("c", "y", "a", "b"))
     assert spelled_names.hits > 0
 

@@ -22,7 +22,7 @@ import pytest
 from dpviz.errors import Cancelled, TableError
 from dpviz.io import worker
 from dpviz.io.options import ReadOptions
-from dpviz.io.tables.arrow import received_table
+from dpviz.io.tables.arrow import receive_table
 from dpviz.io.tables.read import read_table
 from dpviz.rows.files import batches_of
 from dpviz.table.raw import RawTable
@@ -199,7 +199,7 @@ def test_what_arrives_is_what_was_read_there(tmp_path):
     formats = {which.endings[0].removeprefix("."): which for which in worker.FORMATS}
     for kind, which in formats.items():
         content, options = WRITERS[kind]([*drawn_rows(3, 50), (None,) * 5], tmp_path), ReadOptions("t")
-        one, other = read_table(content, name="t"), received_table(which.load()(content, options), options)
+        one, other = read_table(content, name="t"), receive_table(which.load()(content, options), options)
         assert one.fingerprint == other.fingerprint
         for about in ("source", "names", "notes", "n_malformed", "left_out", "not_row_wise"):
             assert getattr(one, about) == getattr(other, about)

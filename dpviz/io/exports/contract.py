@@ -100,13 +100,13 @@ def _about_cells(schema: Schema) -> Iterator[str]:
         yield _DECIMALS[schema.decimal]
     for feature in schema.features:
         if isinstance(feature, DateFeature):
-            yield f"{spelled(feature.name)} is a date, written {feature.order}, and counts as a number: {feature.meaning}."
+            yield f"{quote_name(feature.name)} is a date, written {feature.order}, and counts as a number: {feature.meaning}."
         if feature.missing_codes:
-            yield f"In {spelled(feature.name)} these cells are missing: {', '.join(map(spelled, feature.missing_codes))}."
+            yield f"In {quote_name(feature.name)} these cells are missing: {', '.join(map(quote_name, feature.missing_codes))}."
         if isinstance(feature, CategoricalFeature):
             for name in dict.fromkeys(category for _, category in feature.groups):
-                texts = ", ".join(spelled(text) for text, category in feature.groups if category == name)
-                yield f"In {spelled(feature.name)} these texts count as {spelled(name)}: {texts}."
+                texts = ", ".join(quote_name(text) for text, category in feature.groups if category == name)
+                yield f"In {quote_name(feature.name)} these texts count as {quote_name(name)}: {texts}."
 
 
 # --- names and numbers in files that people and programs read: names come from untrusted files, and stay on one line
@@ -118,7 +118,7 @@ def one_line(text: str) -> str:
 
 
 @lru_cache(maxsize=65_536)
-def spelled(name: str) -> str:
+def quote_name(name: str) -> str:
     """The name itself where it is simple: letters, digits and a few signs, and none of the words around it. Else a JSON text in
     quotes: unseen characters are escaped, letters of all alphabets stay.
     """

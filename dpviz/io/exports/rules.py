@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from dpviz.io.exports.contract import ExportInput, number, spelled
+from dpviz.io.exports.contract import ExportInput, number, quote_name
 from dpviz.io.exports.function import Function, Leaf, Node, Requirement, conjunction, meets
 from dpviz.results.exports import Form
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
@@ -42,7 +42,7 @@ def _rules(function: Function, node: Node, requirements: dict[int, Requirement])
 def _words(schema: Schema, feature: int, requirement: Requirement) -> str:
     """On one line: "20 < age <= 37.5", "housing is one of rent, own or missing"; empty where nothing is asked."""
     declared = schema.features[feature]
-    name = spelled(declared.name)
+    name = quote_name(declared.name)
     if isinstance(declared, CategoricalFeature):
         assert isinstance(requirement, frozenset)
         return _category_words(declared, name, requirement)
@@ -76,7 +76,7 @@ def _category_words(declared: CategoricalFeature, name: str, codes: frozenset[in
 
 
 def _name_list(names: Iterable[str]) -> str:
-    return ", ".join(map(spelled, names))
+    return ", ".join(map(quote_name, names))
 
 
 # --- the file: every condition on its own line
@@ -98,7 +98,7 @@ def _write(model: ExportInput) -> str:
     for place, rule in enumerate(rules_of(function), start=1):
         lines += ["", f"Rule {place}"]
         lines += [_line("and" if first else "if", words) for first, words in enumerate(rule.conditions)]
-        answer = spelled(rule.answer) if isinstance(rule.answer, str) else number(rule.answer)
+        answer = quote_name(rule.answer) if isinstance(rule.answer, str) else number(rule.answer)
         lines.append(_line("then" if rule.conditions else "always", answer))
         if function.probabilities == "leaf":
             lines.append(_line("with", " ".join(map(repr, rule.end.shares))))

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 #: Bytes that a cell counts for, at least: in memory most take eight.
-MIN_CELL = 4
+_MIN_CELL = 4
 #: Bytes of a value of each kind of a Parquet column.
 _WIDTHS = {"INT64": 8, "DOUBLE": 8, "INT96": 12}
 #: How texts are stored that Arrow cannot read as a dictionary.
 _DELTA = frozenset(("DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"))
 #: Of Parquet files of Spark and Impala: counted in nanoseconds, the year 9999 would be 1816.
-MOMENTS: dict[str, Any] = {"coerce_int96_timestamp_unit": "us"}
+_MOMENTS: dict[str, Any] = {"coerce_int96_timestamp_unit": "us"}
 #: Where a field holds the labels of its values, as JSON.
 _LABELS = b"labels"
 #: Of rows in batches a buffer per column, which is used again; else whole columns of a row group come into memory that is new.
@@ -62,7 +62,7 @@ def read_parquet(source: bytes | Path, options: ReadOptions) -> Iterator[Any]:
     import pyarrow.parquet as pq
 
     def open_file(**how: Any) -> Any:
-        return pq.ParquetFile(packed if isinstance(packed, Path) else pa.BufferReader(packed), **MOMENTS, **how)
+        return pq.ParquetFile(packed if isinstance(packed, Path) else pa.BufferReader(packed), **_MOMENTS, **how)
 
     with redact_errors("Parquet file"):
         packed = source if isinstance(source, Path) else pa.py_buffer(source)
@@ -72,8 +72,8 @@ def read_parquet(source: bytes | Path, options: ReadOptions) -> Iterator[Any]:
             groups = [about.row_group(place) for place in range(about.num_row_groups)]
             options.require_rows(max(about.num_rows, sum(group.num_rows for group in groups)))
             unpacked_size = sum(map(sum, map(_chunk_sizes, groups)))
-            options.require_bytes(max(unpacked_size, MIN_CELL * about.num_rows * about.num_columns))
-        facts = facts_of(schema, options)
+            options.require_bytes(max(unpacked_size, _MIN_CELL * about.num_rows * about.num_columns))
+        facts = _facts_of(schema, options)
         yield facts
         texts = _text_columns(about, schema)
         if isinstance(source, Path):
@@ -89,7 +89,7 @@ def read_parquet(source: bytes | Path, options: ReadOptions) -> Iterator[Any]:
                 raise ValueError("a column of another length")
             memory.add(column.nbytes)
             batches = (batch_as_bytes(batch, options) for batch in column.to_batches())
-            yield with_type(_table_of_batches(batches, column.schema), schema, options)
+            yield _with_key_type(_table_of_batches(batches, column.schema), schema, options)
 
 
 def _parquet_batches(file: Any, wanted: list[str], options: ReadOptions) -> Iterator[tuple[float, pa.RecordBatch]]:
@@ -140,7 +140,7 @@ def read_feather(source: bytes | Path, options: ReadOptions) -> Iterator[Any]:
     with redact_errors("Feather file"):
         packed = pa.memory_map(str(source)).read_buffer() if isinstance(source, Path) else pa.py_buffer(source)
         schema = pa.ipc.open_file(packed).schema
-        facts = facts_of(schema, options)
+        facts = _facts_of(schema, options)
         yield facts
         if isinstance(source, Path):
             wanted = wanted_of(facts.names, options)
@@ -150,12 +150,12 @@ def read_feather(source: bytes | Path, options: ReadOptions) -> Iterator[Any]:
         for _, batch in _feather_batches(packed, schema, facts.names, options):
             n_rows += batch.num_rows
             options.require_rows(n_rows)
-            memory.add(max(batch.nbytes, MIN_CELL * batch.num_rows * len(schema)))
+            memory.add(max(batch.nbytes, _MIN_CELL * batch.num_rows * len(schema)))
             batches.append(batch)
         table = _table_of_batches(batches, pa.schema([schema.field(name) for name in facts.names]))
         for place, name in enumerate(facts.names):
             options.step(place / len(facts.names))
-            yield with_type(table.select([name]), schema, options)
+            yield _with_key_type(table.select([name]), schema, options)
 
 
 def _feather_batches(
@@ -183,10 +183,10 @@ def _tables_of_batches(
         is_empty = False
         options.step(share)
         options.require_rows(batch.num_rows)
-        options.require_bytes(max(batch.nbytes, MIN_CELL * batch.num_rows * len(wanted)))
-        yield with_type(pa.Table.from_batches([batch_as_bytes(batch, options)]), schema, options)
+        options.require_bytes(max(batch.nbytes, _MIN_CELL * batch.num_rows * len(wanted)))
+        yield _with_key_type(pa.Table.from_batches([batch_as_bytes(batch, options)]), schema, options)
     if is_empty:
-        yield with_type(schema.empty_table().select(wanted), schema, options)
+        yield _with_key_type(schema.empty_table().select(wanted), schema, options)
 
 
 def _table_of_batches(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> pa.Table:
@@ -222,7 +222,7 @@ def _as_bytes(column: pa.Array, options: ReadOptions) -> pa.Array:
     return as_bytes(column)
 
 
-def with_type(table: pa.Table, schema: pa.Schema, options: ReadOptions) -> pa.Table:
+def _with_key_type(table: pa.Table, schema: pa.Schema, options: ReadOptions) -> pa.Table:
     """The table, in which the column of keys says which type it has in the file."""
     import pyarrow as pa
 
@@ -251,7 +251,7 @@ def flat_columns(schema: pa.Schema) -> tuple[str, ...]:
     return tuple(field.name for field in schema if has_cells(field))
 
 
-def facts_of(schema: pa.Schema, options: ReadOptions) -> Facts:
+def _facts_of(schema: pa.Schema, options: ReadOptions) -> Facts:
     """The names of the columns that are read, and notes of what is not; raises TableError."""
     flat = flat_columns(schema)
     check_names(list(schema.names), options.max_columns, is_typed=True)
@@ -273,7 +273,7 @@ def with_labels(column: pa.Table, label_of: dict[str, str]) -> pa.Table:
 # --- what arrives from a worker, which may have been taken over by a file
 
 
-def received_columns(raw: bytearray, options: ReadOptions) -> pa.Table:
+def receive_columns(raw: bytearray, options: ReadOptions) -> pa.Table:
     """The table of an Arrow stream, all of whose cells can be read; raises whatever for anything else."""
     import pyarrow as pa
 
@@ -310,7 +310,7 @@ def _may_be_packed(message: memoryview) -> bool:
     return field(header, 3) != 0 or field(root, 4) != 0  # before Arrow 1.0 words of the message said so
 
 
-def received_table(parts: Iterator[Any], options: ReadOptions) -> RawTable:
+def receive_table(parts: Iterator[Any], options: ReadOptions) -> RawTable:
     """The table of the columns that a reader yields, without empty rows; raises TableError."""
     facts, memory = Facts(()), _Memory(options)
     columns: list[Column] = []
@@ -320,7 +320,7 @@ def received_table(parts: Iterator[Any], options: ReadOptions) -> RawTable:
             if isinstance(part, Facts):
                 facts = part
                 continue
-            memory.add(max(part.nbytes, MIN_CELL * part.num_rows * part.num_columns))
+            memory.add(max(part.nbytes, _MIN_CELL * part.num_rows * part.num_columns))
             columns += [_column(part, place, memory) for place in range(part.num_columns)]
             key = _key_of(part, options) if options.key in part.column_names else key
         if tuple(column.name for column in columns) != facts.names or len({column.n_rows for column in columns}) != 1:
@@ -355,7 +355,7 @@ def _empty_rows(columns: Sequence[Column]) -> np.ndarray:
     return empty
 
 
-def received_rows(parts: Iterator[Any], options: ReadOptions) -> Iterator[RawTable]:
+def receive_batches(parts: Iterator[Any], options: ReadOptions) -> Iterator[RawTable]:
     """The tables that a reader yields, each some rows; raises TableError."""
     wanted = list[str]()
     with redact_errors("file"):

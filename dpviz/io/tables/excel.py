@@ -15,7 +15,7 @@ from itertools import chain, count, islice
 from typing import IO, Any
 
 from dpviz.errors import TableError
-from dpviz.io.csv import MAX_LINES_ABOVE, check_header, checked_names, doubts_of_names, unique_names
+from dpviz.io.csv import MAX_LINES_ABOVE, check_header, check_wanted_names, doubts_of_names, unique_names
 from dpviz.io.limits import require_bytes
 from dpviz.io.options import ReadOptions, redact_errors
 from dpviz.io.tables.arrow import Facts
@@ -67,7 +67,7 @@ def read_excel(raw: bytes, options: ReadOptions) -> Iterator[Any]:
         names = list(options.names or ())
         if options.names is None:
             names, rows = _header(rows, options)
-        names = checked_names(names, options)
+        names = check_wanted_names(names, options)
         schema = pa.schema([(name, pa.large_binary()) for name in names])
         batches, malformed = [], list[int]()
         places = count()
