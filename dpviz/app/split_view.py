@@ -122,11 +122,7 @@ def share_map_screen(request: FitRequest, in_use: DataInUse) -> None:
     current = result.movable.of_weights(weights) if weights and len(weights) == sum(result.movable.levels) else None
     chart = charts.map_chart(result, current=current)
     st.caption(escape_markdown(chart.summary))
-    stopped = (
-        f"Stopped after {result.n_draws} of {result.n_asked} draws. "
-        if result.n_draws < result.n_asked
-        else ""
-    )
+    stopped = f"Stopped after {result.n_draws} of {result.n_asked} draws. " if result.n_draws < result.n_asked else ""
     if len(result.movable.parts) == 3:
         st.caption(f"{stopped}Numbers: % right; darker is better. Click a cell to use its shares.")
         show_chart(chart, _PICTURE, on_select=partial(_use_cell, result))
@@ -141,8 +137,6 @@ def share_map_screen(request: FitRequest, in_use: DataInUse) -> None:
         at = st.selectbox("Shares, the most accurate first", places, format_func=named, key=f"{_PICTURE}-point")
         chosen = (result.movable, result.points[at])
         st.button("Use these shares", key=f"{_PICTURE}-use", on_click=_use_shares, args=chosen)
-    if result.has_twins:
-        st.caption("Some shares lead to the same plan for this algorithm, so moving between them changes nothing.")
 
 
 def _use_cell(result: ShareMap) -> None:

@@ -126,7 +126,6 @@ class ShareMap:
     n_rows: int
     points: tuple[Shares, ...]
     scores: np.ndarray = field(repr=False)  #: Shape (n_points, n_draws), read-only
-    same_as: tuple[int, ...]  #: Per point the first point with the same plan, mostly itself
     n_asked: int  #: Draws asked for; more than `n_draws` after a stop
 
     def __post_init__(self) -> None:
@@ -164,11 +163,6 @@ class ShareMap:
         whole = np.array(shares) / sum(shares)
         return int(np.square(np.array(self.points) - whole).sum(axis=1).argmin())
 
-    @property
-    def has_twins(self) -> bool:
-        """True when different shares lead to the same plan."""
-        return any(place != first for place, first in enumerate(self.same_as))
-
 
 def standard_error(scores: np.ndarray) -> np.ndarray:
     """Standard error of the mean along the last axis; NaN with fewer than two."""
@@ -194,15 +188,15 @@ def share_map(
     """
     draws = validate_count("the budget lab", "draws", draws)
     requests = list(map(movable.request_with, movable.points))
-    first_by_plan: dict[Any, int] = {}  # the same plan is fitted once
-    firsts = tuple(first_by_plan.setdefault(_identity(request.plan(data.schema)), at) for at, request in enumerate(requests))
-    distinct = list(first_by_plan.values())
+    plans = [_identity(request.plan(data.schema)) for request in requests]
+    firsts = list(map(plans.index, plans))  # the same plan is fitted once
+    distinct = sorted(set(firsts))
     how: dict[str, Any] = {"workers": workers, "progress": progress, "stop": stop}
     scores_of_draws = fit_each([requests[at] for at in distinct], data, child_seeds(seed, draws), FitResult.score, _CHUNK, **how)
     if not scores_of_draws:
         raise Cancelled
     scores = np.array(scores_of_draws).T[[distinct.index(first) for first in firsts]]
-    return ShareMap(movable, data.n_rows, movable.points, scores, firsts, draws)
+    return ShareMap(movable, data.n_rows, movable.points, scores, draws)
 
 
 def _identity(plan: BudgetPlan) -> tuple[Any, ...]:

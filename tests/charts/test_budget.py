@@ -116,7 +116,7 @@ def made(name: str = "privatree", depth: int = 3, n_rows: int = 400, peak: float
     asked = movable(name, depth)
     scores = np.array([[0.9 - abs(point[-1] - peak)] for point in asked.points])
     scores = scores + generator(1).normal(0, noise, (len(asked.points), 20))
-    return ShareMap(asked, n_rows, asked.points, scores, tuple(range(len(asked.points))), 20)
+    return ShareMap(asked, n_rows, asked.points, scores, 20)
 
 
 REVIEWED = {
@@ -143,7 +143,7 @@ def test_every_point_is_a_cell_at_its_shares_with_its_number_and_shade_and_noise
     lightness = [int(cells.marker.color[at][1:3], 16) for at in np.argsort(found.means)]
     assert lightness == sorted(lightness, reverse=True)
     assert chart.rows[found.best]["as good as the best"] == "yes"
-    flat = ShareMap(found.movable, 400, found.points, 0.8 + found.scores / 1000, found.same_as, 20)
+    flat = ShareMap(found.movable, 400, found.points, 0.8 + found.scores / 1000, 20)
     assert set(map_chart(flat, current=None).figure.data[0].marker.color) == {BLUE}
     assert all("." not in text for text in map_chart(made(noise=0.2), current=None).figure.data[0].text)  # noise has no tenths
     found = made(peak=0.8)

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from dpviz.errors import Cancelled, ParameterError
+from dpviz.evaluation import shares
+from dpviz.evaluation.repeat import fit_each
 from dpviz.evaluation.shares import (
     GROWTHS,
     MovableShares,
@@ -71,16 +73,21 @@ def test_the_map_repeats_more_draws_only_add_and_workers_change_nothing():
     for draws, workers in ((3, 1), (4, 2)):
         assert np.array_equal(few.scores, share_map(movable(), rows(), draws=draws, seed=4, workers=workers).scores[:, :2])
     assert not np.array_equal(share_map(movable(), rows(), draws=1, seed=5).scores, few.scores[:, :1])
-    assert not few.has_twins
 
 
 @pytest.mark.slow
-def test_the_same_plan_is_fitted_once_and_a_stop_keeps_what_is_done():
-    twins = share_map(movable("privatree-star"), rows(), draws=2, seed=1)
-    assert twins.has_twins
-    for at, first in enumerate(twins.same_as):
-        assert np.array_equal(twins.scores[at], twins.scores[first])
-        assert twins.points[at][2] == pytest.approx(twins.points[first][2])
+def test_the_same_plan_is_fitted_once_and_a_stop_keeps_what_is_done(monkeypatch):
+    fitted = []
+
+    def note(requests, *rest, **how):
+        fitted.append(len(requests))
+        return fit_each(requests, *rest, **how)
+
+    monkeypatch.setattr(shares, "fit_each", note)
+    star = share_map(movable("privatree-star"), rows(), draws=2, seed=1)
+    assert fitted == [8], "one per share of the leaves: nothing else of its plan moves"
+    for leaves in (0.1, 0.5):
+        assert len({tuple(star.scores[at]) for at, point in enumerate(star.points) if point[2] == leaves}) == 1
     stop, how = Event(), {"draws": 8, "seed": 1}
     found = share_map(movable("pf-tree"), rows(), **how, progress=lambda _: stop.set(), stop=stop.is_set)
     assert 0 < found.n_draws < found.n_asked == 8
@@ -98,5 +105,5 @@ def test_points_the_draws_cannot_tell_from_the_best_are_as_good():
         ([[0.9] * 4, [0.8796, 0.8996, 0.8796, 0.8996], [0.8779, 0.8979, 0.8779, 0.8979]], (0, 1)),
     ):
         points = share_points(3)[: len(scores)]
-        found = ShareMap(movable(), 400, points, np.array(scores), tuple(range(len(scores))), len(scores[0]))
+        found = ShareMap(movable(), 400, points, np.array(scores), len(scores[0]))
         assert found.best in found.as_good == as_good

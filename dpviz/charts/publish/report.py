@@ -172,19 +172,14 @@ def _model(source: ExportInput) -> Iterator[str]:
     title = f"Tree of {source.schema.target.name}, depth {tree.depth}, {tree.n_leaves:,} leaves"
     draw = partial(draw_tree, tree, title=title)
     layout = layout_within(tree, PAPER_WIDTH, PAPER_HEIGHT)
-    n_levels, paper = max(len(placed.path) for placed in layout.nodes), draw(layout=layout).at_measured_width().standalone()
-    large, left_out = (
-        tree.n_leaves > MAX_DRAWING_LEAVES,
-        f" Only the first {count_text(n_levels, 'level')} of {tree.depth} are drawn here.",
-    )
-    if not large:
+    paper, n_levels = draw(layout=layout).at_measured_width().standalone(), max(len(placed.path) for placed in layout.nodes)
+    is_large, words = tree.n_leaves > MAX_DRAWING_LEAVES, "True goes left. Names that do not fit are cut."
+    if not is_large:
         screens = "".join(draw(narrow=narrow).at_measured_width().standalone() for narrow in (False, True))
-        yield f"<figure class=screen>{screens}{_caption()}</figure>"
-    yield f'<figure class="{"" if large else "paper"}">{paper}{_caption(left_out if n_levels < tree.depth else "")}</figure>'
-
-
-def _caption(more: str = "") -> str:
-    return f"<figcaption>True goes left. Names that do not fit are cut.{more}</figcaption>"
+        yield f"<figure class=screen>{screens}<figcaption>{words}</figcaption></figure>"
+    if n_levels < tree.depth:
+        words += f" Only the first {count_text(n_levels, 'level')} of {tree.depth} are drawn here."
+    yield f'<figure class="{"" if is_large else "paper"}">{paper}<figcaption>{words}</figcaption></figure>'
 
 
 # --- what is not promised, and the ledger
