@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import runpy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from itertools import count
 
 import numpy as np
@@ -58,9 +58,7 @@ class Parts:
         _, firsts = np.unique(codes, return_index=True)
         at = chosen.schema.get_field_index("row")
         numbered = chosen.set_column(at, "row", pa.array(firsts[codes], pa.int64())).cast(PERSON_SCHEMA)
-        return self._made(
-            [[batch for whole in concatenate_pieces(0, iter(numbered.to_batches(100))) for batch in [whole]]], PART_SCHEMA.names
-        )
+        return self._made([[*concatenate_pieces(0, iter(numbered.to_batches(100)))]], PART_SCHEMA.names)
 
     def close(self) -> None:
         Parts.kept -= bool(self.parts) and self.names in (tuple(PART_SCHEMA.names), tuple(PERSON_SCHEMA.names))
@@ -82,6 +80,17 @@ def table(n_rows: int = N_ROWS, *, persons: bool = False) -> pa.Table:
 def opened(rows: pa.Table, befalls=lambda: None, *persons) -> ClusterRows:
     parts = [rows.slice(*place).to_batches(max_chunksize=70) for place in PLACES]
     return ClusterRows(Parts(parts, rows.column_names, befalls), NARROW, *persons)
+
+
+def striking(at: Container[int]) -> Callable[[], None]:
+    """Befalls a source: it loses rows at these steps, counted from 0."""
+    steps = count()
+
+    def strike() -> None:
+        if next(steps) in at:
+            raise MemoryError(CANARY)
+
+    return strike
 
 
 @pytest.mark.engine
@@ -126,34 +135,24 @@ def test_a_loss_in_any_part_of_any_pass_begins_the_fit_anew(fit: str, persons: t
         person, most = persons or (None, None)
         data = dpviz.encode(in_memory(rows), NARROW, person=person, rows_per_person=most)
         assert wanted == document(learner, data, **FITS[fit])
-    for struck in range(n_steps):
-        left = iter(range(struck, -1, -1))
-
-        def strike(left=left) -> None:
-            if next(left, None) == 0:
-                raise MemoryError(CANARY)
-
-        with opened(rows, strike, *persons) as found:
-            assert document(learner, found, **FITS[fit]) == wanted, struck
+    for step in range(n_steps):
+        with opened(rows, striking({step}), *persons) as found:
+            assert document(learner, found, **FITS[fit]) == wanted, step
         assert Parts.kept == 0
 
 
 @pytest.mark.slow
 def test_what_is_counted_after_a_loss_uses_draws_of_its_own() -> None:
     """A source of noise goes on: what it gave before is in nothing that comes out."""
-    given, struck = list[int](), iter([False] * 14 + [True])
+    given = list[int]()
 
     class Told(Simulation):
         def draw(self, mechanism, values):
             given.append(len(given))
             return super().draw(mechanism, values)
 
-    def strike() -> None:
-        if next(struck, False):
-            raise MemoryError
-
     rows = table()
-    with opened(rows, strike) as found:
+    with opened(rows, striking({14})) as found:
         dpviz.fit("pf-tree", found, epsilon=1.0, source=Told(1), test_share=0.1)
     again, given[:] = len(given), []
     with opened(rows) as found:
@@ -166,26 +165,15 @@ def test_the_register_knows_rows_by_the_same_digest_whatever_is_lost_meanwhile()
     steps = count()
     with opened(table(), lambda: next(steps)) as found:
         wanted = found.identity
-    for struck in range(next(steps)):
-        left = iter(range(struck, -1, -1))
-
-        def strike(left=left) -> None:
-            if next(left, None) == 0:
-                raise MemoryError
-
-        with opened(table(), strike) as found:
+    for step in range(next(steps)):
+        with opened(table(), striking({step})) as found:
             assert found.identity == wanted
 
 
 @pytest.mark.slow
 def test_what_is_lost_again_and_again_is_an_error_that_quotes_nothing() -> None:
     for first in (0, 8, 12):
-        steps = count()
-
-        def strike(first=first, steps=steps) -> None:
-            if next(steps) >= first:
-                raise MemoryError(CANARY)
-
+        strike = striking(range(first, 10_000))
         with pytest.raises(TableError, match="lost rows that it kept") as lost, opened(table(), strike) as found:
             document("pf-tree", found)
         assert CANARY not in f"{lost.value} {lost.value.__cause__} {lost.value.__context__}"

@@ -182,6 +182,15 @@ def test_a_line_that_is_too_long_is_left_out_by_itself(tmp_path, monkeypatch):
         assert large.report.malformed == 2
 
 
+@pytest.fixture
+def temporary(tmp_path, monkeypatch) -> Path:
+    """The folder of temporary files."""
+    folder = tmp_path / "temporary"
+    folder.mkdir(mode=0o700)
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    return folder
+
+
 def open_in(folder: Path) -> int:
     """Files of this folder that the process holds open or mapped."""
     gc.collect()
@@ -192,28 +201,24 @@ def open_in(folder: Path) -> int:
 
 @pytest.mark.slow
 @linux
-def test_temporary_files_have_no_name_and_are_gone(tmp_path, monkeypatch):
-    source, folder = write("parquet", drawn(500), tmp_path / "table"), tmp_path / "temporary"
-    folder.mkdir(mode=0o700)
-    monkeypatch.setattr("tempfile.tempdir", str(folder))
+def test_temporary_files_have_no_name_and_are_gone(temporary, tmp_path):
+    source = write("parquet", drawn(500), tmp_path / "table")
     seen: list[list[Path]] = []
-    with dpviz.encode_large(source, SCHEMA, progress=lambda share: seen.append(list(folder.iterdir()))) as large:
+    with dpviz.encode_large(source, SCHEMA, progress=lambda share: seen.append(list(temporary.iterdir()))) as large:
         dpviz.fit("pf-tree", large, epsilon=1.0, seed=1)
-        seen.append(list(folder.iterdir()))
-        assert open_in(folder) > 0
+        seen.append(list(temporary.iterdir()))
+        assert open_in(temporary) > 0
     assert seen
     assert not any(seen)
-    assert open_in(folder) == 0
+    assert open_in(temporary) == 0
     with pytest.raises(DpvizError, match="closed"):
         dpviz.fit("majority", large, epsilon=1.0, seed=1)
 
 
 @pytest.mark.slow
 @linux
-def test_a_stop_ends_reading_binning_and_counting_and_leaves_nothing(tmp_path, monkeypatch):
-    source, folder = write("parquet", drawn(500), tmp_path / "table"), tmp_path / "temporary"
-    folder.mkdir(mode=0o700)
-    monkeypatch.setattr("tempfile.tempdir", str(folder))
+def test_a_stop_ends_reading_binning_and_counting_and_leaves_nothing(temporary, tmp_path):
+    source = write("parquet", drawn(500), tmp_path / "table")
 
     def train(when: float) -> int:
         asked = itertools.count(1)
@@ -226,17 +231,15 @@ def test_a_stop_ends_reading_binning_and_counting_and_leaves_nothing(tmp_path, m
     for share in (0.0, 0.25, 0.5, 0.75, 1.0):
         with pytest.raises(Cancelled):
             train(1 + share * (times - 1))
-        assert open_in(folder) == 0
+        assert open_in(temporary) == 0
 
 
 @pytest.mark.slow
 @linux
 @pytest.mark.parametrize("kind", ["parquet", pytest.param("feather", marks=pytest.mark.verify)])
-def test_a_worker_killed_in_any_pass_is_an_error_that_leaves_nothing_and_the_next_pass_is_whole(kind, tmp_path, monkeypatch):
+def test_a_worker_killed_in_any_pass_is_an_error_that_leaves_nothing_and_the_next_pass_is_whole(kind, temporary, tmp_path):
     """While the bins are read, and while the values that a forest needs: it, or the process that begins workers."""
-    path, folder = write(kind, drawn(6000), tmp_path / "table"), tmp_path / "temporary"
-    folder.mkdir(mode=0o700)
-    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    path = write(kind, drawn(6000), tmp_path / "table")
     asked = {"epsilon": 1.0, "seed": 1, "trees": 2}
 
     def struck(at: int, *, parent: bool = False) -> Iterator[None]:
@@ -266,8 +269,8 @@ def test_a_worker_killed_in_any_pass_is_an_error_that_leaves_nothing_and_the_nex
     for at, parent in ((0, False), (1, True), (n_of_bins - 2, False), (n_of_bins, False), (n_of_bins + 1, True)):
         outcome = outcome_of(struck(at, parent=parent))
         assert outcome == "crashed" or (at == n_of_bins - 2 and outcome == wanted)  # it may have handed over all
-        assert open_in(folder) == 0
-        assert not list(folder.iterdir())
+        assert open_in(temporary) == 0
+        assert not list(temporary.iterdir())
     again = struck(n_of_bins)
     with dpviz.encode_large(path, SCHEMA, progress=lambda share: next(again)) as large:
         with pytest.raises(TableError):
