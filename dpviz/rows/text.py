@@ -34,10 +34,10 @@ def csv_batches(path: Path, options: ReadOptions) -> Batches:
         what = "UTF-16, and lines that end with carriage returns alone, are not read in pieces."
         raise TableError("encoding", what, remedy="Save the file as CSV in UTF-8, with line feeds.")
     header = find_header(raw, replace(options, encoding=encoding))
-    about = {"names": tuple(header.names), "delimiter": header.delimiter, "encoding": header.encoding}
+    options = replace(options, names=tuple(header.names), delimiter=header.delimiter, encoding=header.encoding)
 
     def table(piece: bytes) -> RawTable:
-        return read_lines(piece, replace(options, **about, max_bytes=len(piece), max_rows=len(piece)))  # type: ignore[arg-type]
+        return read_lines(piece, replace(options, max_bytes=len(piece), max_rows=len(piece)))
 
     def read(step: Progress) -> Iterator[RawTable]:
         size, n_pieces = max(path.stat().st_size, 1), 0

@@ -113,10 +113,10 @@ class ThresholdCells:
         """How many thresholds are below each value; float64 or whole numbers, none missing."""
         cell = _bits(values, self.shift)
         cell -= self.first
-        found = self.below.take(cell, mode="clip")
-        held = np.flatnonzero(found == _THRESHOLD_CELL)
-        found[held] = np.searchsorted(self.thresholds, values[held])
-        return found
+        bins = self.below.take(cell, mode="clip")
+        in_doubt = np.flatnonzero(bins == _THRESHOLD_CELL)
+        bins[in_doubt] = np.searchsorted(self.thresholds, values[in_doubt])
+        return bins
 
 
 def _shift(thresholds: np.ndarray, n_cells: int) -> float:

@@ -87,9 +87,9 @@ class Column:
     @classmethod
     def from_texts(cls, name: str, cells: Iterable[str]) -> Column:
         """Cells of text, as they are written; those of `MARKS` are missing."""
-        found = Codes()
-        codes = np.fromiter(map(found.__getitem__, cells), np.int32)
-        return cls(name, tuple(found.texts), codes.astype(narrowest(len(found.texts)), copy=False))
+        code_of = Codes()
+        codes = np.fromiter(map(code_of.__getitem__, cells), np.int32)
+        return cls(name, tuple(code_of.texts), codes.astype(narrowest(len(code_of.texts)), copy=False))
 
     @classmethod
     def from_places(cls, name: str, texts: Iterable[str], places: np.ndarray) -> Column:
@@ -116,30 +116,30 @@ class Column:
         if hasattr(values, "to_arrow"):  # a series of Polars
             values = values.to_list() if str(values.dtype) in _NOT_OF_ARROW else values.to_arrow()
         if isinstance(values, (np.ndarray, list, tuple)):
-            found = _of_array(values)
+            cells = _of_array(values)
         else:
-            found = _of_series(values) if hasattr(values, "factorize") else _of_arrow(values, charge)
-        if isinstance(found, np.ndarray):
-            return cls(name, numbers=found, is_own=is_own)
-        texts, places, fractions = found
+            cells = _of_series(values) if hasattr(values, "factorize") else _of_arrow(values, charge)
+        if isinstance(cells, np.ndarray):
+            return cls(name, numbers=cells, is_own=is_own)
+        texts, places, fractions = cells
         if places is None:
-            made = cls.from_texts(name, texts)
+            column = cls.from_texts(name, texts)
         else:
-            made = cls.from_places(name, texts, places)
+            column = cls.from_places(name, texts, places)
             fractions = None if fractions is None else per_cell(fractions, places, np.nan)
-        made.fractions = fractions
-        return made
+        column.fractions = fractions
+        return column
 
     def with_labels(self, label_of: Callable[[str], str]) -> Column:
         """The column whose values have labels: `label_of` the text of a value is its label, empty for none."""
         return self._replace(labels=tuple(clean(label_of(text)) for text in self._coding[0]))
 
     def _replace(self, **values: Any) -> Column:
-        made = copy(self)
-        for known in ("text_numbers", "_text_coding", "dates"):
-            made.__dict__.pop(known, None)
-        made.__dict__.update(values)
-        return made
+        column = copy(self)
+        for computed in ("text_numbers", "_text_coding", "dates"):
+            column.__dict__.pop(computed, None)
+        column.__dict__.update(values)
+        return column
 
     def rename(self, name: str) -> Column:
         """The column by another name."""
@@ -156,12 +156,13 @@ class Column:
             texts, codes = self._coding[0], self._coding[1][chosen]
             if not self.labels:
                 texts, codes = _in_order_of_appearance(list(texts), codes)
-            made = Column(self.name, texts, codes, labels=self.labels, marks=self.marks)
-            made.fractions = None if self.fractions is None else self.fractions[chosen]
-            return made
-        made = Column(self.name, numbers=self._values[chosen])
-        label_of = dict(zip(self._coding[0], self.labels, strict=True)) if self.labels else {}
-        return made.with_labels(label_of.__getitem__) if label_of else made
+            column = Column(self.name, texts, codes, labels=self.labels, marks=self.marks)
+            column.fractions = None if self.fractions is None else self.fractions[chosen]
+            return column
+        column = Column(self.name, numbers=self._values[chosen])
+        if not self.labels:
+            return column
+        return column.with_labels(dict(zip(self._coding[0], self.labels, strict=True)).__getitem__)
 
     def with_missing(self, codes: Sequence[str]) -> Column:
         """The column in which cells that are one of these texts, or a number of the same value, are missing."""
@@ -197,8 +198,8 @@ class Column:
         texts, codes = self._coding
         if not self.labels or 2 * sum(map(bool, self.labels)) < len(self.labels):
             return texts, codes
-        shown = [label or text for label, text in zip(self.labels, texts, strict=True)]
-        return Column.from_places(self.name, shown, codes)._coding
+        names = [label or text for label, text in zip(self.labels, texts, strict=True)]
+        return Column.from_places(self.name, names, codes)._coding
 
     @property
     def distinct_texts(self) -> tuple[str, ...]:
@@ -226,14 +227,14 @@ class Column:
         Of a labelled cell the label counts, else the value.
         """
         texts, places = self._coding
-        found = np.concatenate([find(texts), find(MARKS[::-1])])
+        meanings = np.concatenate([find(texts), find(MARKS[::-1])])
         if self.labels:
             of_labels = find(self.labels)
-            found[: len(texts)] = np.where(of_labels == -1, found[: len(texts)], of_labels)
-            is_mark = [found[place] == -1 and bool(label) and label in MISSING_MARKS for place, label in enumerate(self.labels)]
+            meanings[: len(texts)] = np.where(of_labels == -1, meanings[: len(texts)], of_labels)
+            is_mark = [meanings[at] == -1 and bool(label) and label in MISSING_MARKS for at, label in enumerate(self.labels)]
             if any(is_mark):
                 places = np.where(per_cell(is_mark, places, False), -1, places)
-        return found, places
+        return meanings, places
 
     def cells(self) -> list[Any]:
         """Every cell as near as can be to what was given: a number, a text as it is written; None where it is empty. Private."""
@@ -279,12 +280,11 @@ class Column:
     @cached_property
     def text_numbers(self) -> np.ndarray:
         """`texts` as numbers, float64, NaN where a text is no number."""
-        found = parse_numbers(self.distinct_texts, self.marks)
-        if self.fractions is None:
-            return found
-        is_known = (self.codes >= 0) & ~np.isnan(self.fractions)
-        found[self.codes[is_known]] = self.fractions[is_known]
-        return found
+        numbers = parse_numbers(self.distinct_texts, self.marks)
+        if self.fractions is not None:
+            is_known = (self.codes >= 0) & ~np.isnan(self.fractions)
+            numbers[self.codes[is_known]] = self.fractions[is_known]
+        return numbers
 
     @property
     def is_numeric(self) -> bool:
@@ -514,8 +514,8 @@ def has_cells(field: Any) -> bool:
 
 def utc_offset(zone: str | None) -> str:
     """The offset of a zone that is one, without its colon: "+0530"; empty for a zone with a name."""
-    found = re.fullmatch(r"([+-]\d\d):?(\d\d)", zone or "")
-    return "".join(found.groups()) if found else ""
+    offset = re.fullmatch(r"([+-]\d\d):?(\d\d)", zone or "")
+    return "".join(offset.groups()) if offset else ""
 
 
 def local_moments(values: Any) -> Any:
@@ -630,10 +630,10 @@ def _distinct_numbers(values: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:
         is_held = np.bincount(above) > 0
         distinct, codes = np.flatnonzero(is_held) + low, (np.cumsum(is_held, dtype=np.int32) - 1)[above]
     else:
-        given = ~np.isnan(values)
-        distinct, places = np.unique(values[given], return_inverse=True)
+        is_number = ~np.isnan(values)
+        distinct, places = np.unique(values[is_number], return_inverse=True)
         codes = np.full(len(values), -1, dtype=np.int32)
-        codes[given] = places
+        codes[is_number] = places
     return tuple(map(canonical_number, distinct.astype(np.float64).tolist())), _read_only(codes)
 
 

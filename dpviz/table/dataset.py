@@ -136,13 +136,18 @@ class EncodedDataset:
 
     def of_persons(self, persons: np.ndarray, chosen: np.ndarray, rows_per_person: int) -> EncodedDataset:
         """The chosen rows (bool), at most `rows_per_person` of each of `persons`; `dpviz.table.encode` chooses them."""
-        kept = int(chosen.sum())
-        report = self.report and replace(self.report, rows_kept=kept, over_limit=self.n_rows - kept)
-        columns, target = tuple(column[chosen] for column in self.columns), self.target[chosen]
-        whose = persons[chosen].astype(np.int64)
-        about = {"rows_per_person": rows_per_person, "persons": whose, "identity_before": self.identity}
-        about |= {"source_sums": self.table_sums}
-        return EncodedDataset(self.schema, columns, target, report, self.not_row_wise, **about)  # type: ignore[arg-type]
+        n_kept = int(chosen.sum())
+        return EncodedDataset(
+            self.schema,
+            tuple(column[chosen] for column in self.columns),
+            self.target[chosen],
+            self.report and replace(self.report, rows_kept=n_kept, over_limit=self.n_rows - n_kept),
+            self.not_row_wise,
+            rows_per_person=rows_per_person,
+            persons=persons[chosen].astype(np.int64),
+            identity_before=self.identity,
+            source_sums=self.table_sums,
+        )
 
     def with_cached_counts(self) -> EncodedDataset:
         """The same rows for many fits, as in a sweep, which share their counts. A single fit always counts for itself."""
@@ -174,11 +179,15 @@ class EncodedDataset:
         return self._part(chosen, share, self.not_row_wise)
 
     def _part(self, rows: np.ndarray | slice, share: float, not_row_wise: str) -> EncodedDataset:
-        columns = tuple(column[rows] for column in self.columns)
-        persons = None if self.persons is None else self.persons[rows]
-        about = {"not_row_wise": not_row_wise, "rows_per_person": self.rows_per_person, "persons": persons}
-        about |= {"source_sums": self.table_sums}  # type: ignore[dict-item]
-        return EncodedDataset(self.schema.scaled(share), columns, self.target[rows], **about)  # type: ignore[arg-type]
+        return EncodedDataset(
+            self.schema.scaled(share),
+            tuple(column[rows] for column in self.columns),
+            self.target[rows],
+            not_row_wise=not_row_wise,
+            rows_per_person=self.rows_per_person,
+            persons=None if self.persons is None else self.persons[rows],
+            source_sums=self.table_sums,
+        )
 
     def split(self, test_share: float = 0.2, *, seed: int) -> tuple[EncodedDataset, EncodedDataset]:
         """(train, test): a permuted split, stratified by class, for evaluation on rows that are not private.

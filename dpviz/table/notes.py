@@ -231,8 +231,8 @@ def column_notes(column: Column, left_out: Sequence[int] = ()) -> Iterator[Note]
                 "Texts that hardly repeat, as identifiers and free text do: leave the column out, or say that it names a person."
             )
     if not numbers.any() and len(texts) <= _MAX_SPELLINGS and (words := sorted(filter(is_no_value, texts))):
-        listed = ", ".join(map(repr, words[:_MAX_WORDS]))
-        yield Note(f"{listed} is a category unless it is declared as a missing code.")
+        quoted = ", ".join(map(repr, words[:_MAX_WORDS]))
+        yield Note(f"{quoted} is a category unless it is declared as a missing code.")
     if any(UNREADABLE in text for text in texts):
         yield Doubt("Some cells hold letters that an encoding lost, or no text, such as lists: no proposal counts them.")
     yield from _spelling_notes(texts)
@@ -252,8 +252,8 @@ def _mixed_notes(column: Column, example: tuple[str, ...], first: int) -> Iterat
     cells = zip(column.distinct_texts, column.text_numbers.tolist(), counts.tolist(), strict=True)
     others = {text: count for text, number, count in cells if np.isnan(number)}
     if all(map(is_no_value, others)):
-        listed = ", ".join(map(repr, sorted(others)[:_MAX_WORDS]))
-        yield Doubt(f"Holds numbers and {listed}: a number only if {listed} is declared as a missing code.")
+        words = ", ".join(map(repr, sorted(others)[:_MAX_WORDS]))
+        yield Doubt(f"Holds numbers and {words}: a number only if {words} is declared as a missing code.")
         return
     kinds = count_kinds(dict(islice(others.items(), _MAX_TEXTS)), text_kind_in_numbers)
     what = "Holds numbers and text: a number only if such texts are missing codes."
@@ -300,14 +300,14 @@ def _is_misread(text: str) -> bool:
 
 def _number_notes(name: str, distinct: np.ndarray, cells: np.ndarray) -> Iterator[Note]:
     """Of distinct numbers in order, and of the cells that hold them, NaN for others."""
-    apart = [*isolated_codes(distinct)]
-    for codes in apart:
+    isolated = [*isolated_codes(distinct)]
+    for codes in isolated:
         which = "Numbers of nines, eights or sevens, below 0, or at an end of what programs hold"
         what = f"{which}, are apart from all others, and no proposed range holds them"
         remedy = "if they mean “missing”, list them as missing codes, else widen the range."
         yield Doubt(f"{what}: {remedy}", example=f"For example {codes[0]:g}.")
-    meaning = _meaning_of(name, distinct[~np.isin(distinct, [*chain.from_iterable(apart)])], cells)
-    if meaning and not (apart and meaning == _IDENTIFIERS):  # who is numbered has a number
+    meaning = _meaning_of(name, distinct[~np.isin(distinct, [*chain.from_iterable(isolated)])], cells)
+    if meaning and not (isolated and meaning == _IDENTIFIERS):  # who is numbered has a number
         yield Doubt(f"Its numbers may be {meaning}.")
 
 
@@ -413,15 +413,15 @@ _NO_YEAR = re.compile("|".join(sorted({"9999", *(f"{day.year:04d}" for day in _N
 
 def isolated_days(texts: Sequence[str], order: str) -> frozenset[str]:
     """Texts of days in the year 9999, and of others that stand for none, further from all others than these from one another."""
-    found = {text: date_of(text, order) for text in filter(_NO_YEAR.search, texts)}
-    apart = {text: day for text, day in found.items() if day is not None and (day in _NO_DAYS or day.year == date.max.year)}
-    if not apart:
+    days = {text: date_of(text, order) for text in filter(_NO_YEAR.search, texts)}
+    none = {text: day for text, day in days.items() if day is not None and (day in _NO_DAYS or day.year == date.max.year)}
+    if not none:
         return frozenset()
-    others = {day for text in texts if text not in apart and (day := date_of(text, order)) is not None}
+    others = {day for text in texts if text not in none and (day := date_of(text, order)) is not None}
     if len(others) <= 2:
         return frozenset()
     first, last = min(others), max(others)
-    return frozenset(text for text, day in apart.items() if max(first - day, day - last) > last - first)
+    return frozenset(text for text, day in none.items() if max(first - day, day - last) > last - first)
 
 
 def has_total(columns: Sequence[Column]) -> bool:

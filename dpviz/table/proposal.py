@@ -73,8 +73,8 @@ def propose_schema(rows: Any, target: str | None = None, *, task: Task | None = 
     """
     if task not in (None, "classes", "number"):
         raise ParameterError("propose_schema", "task", task, "'classes', 'number' or None")
-    given = table_of(rows)
-    table = given.without_total
+    whole = table_of(rows)
+    table = whole.without_total
     if table.n_malformed and not table.n_rows:
         remedy = "Lines above the names have to go, and each line needs as many cells: see what separates them, and quotes."
         raise SchemaError("No line has as many cells as the first line has names.", remedy=remedy)
@@ -82,14 +82,14 @@ def propose_schema(rows: Any, target: str | None = None, *, task: Task | None = 
     goal = last if target is None else table.column(target)
     called = "the last column" if target is None else str(target)[:60]  # without a header line its name is a cell
     proposed_target = _target(goal, task, called)
-    warn_of_doubts(note.about(name) for name, note in given.remarks)
+    warn_of_doubts(note.about(name) for name, note in whole.remarks)
     features = tuple(feature_for(column) for column in table.columns if column is not goal and not _unfit(column))
     if not features:
         others = [(place, column) for place, column in enumerate(table.columns, 1) if column is not goal]
         reasons = [f"column {place} ({_unfit(column)})" for place, column in others]
         what = f"No column besides the target, {called}, can be a feature: {'; '.join(reasons[:5])}."
         raise SchemaError(what, remedy="Add a column of numbers, or of texts that repeat.")
-    return Schema(features, proposed_target, n_public=rounded_count(given.n_rows), read_from_data=("n_public",))
+    return Schema(features, proposed_target, n_public=rounded_count(whole.n_rows), read_from_data=("n_public",))
 
 
 def left_out(table: RawTable, schema: Schema) -> tuple[tuple[str, str], ...]:
@@ -160,8 +160,8 @@ def _range(values: np.ndarray) -> tuple[float, float]:
 
 def _date(column: Column, order: str, others: tuple[str, ...]) -> DateFeature:
     """Days since the year of the first; the few texts that are no dates count as missing."""
-    apart = isolated_days(column.distinct_texts, order)
-    texts = [text for text in column.distinct_texts if text not in apart]
+    isolated = isolated_days(column.distinct_texts, order)
+    texts = [text for text in column.distinct_texts if text not in isolated]
     year = DateFeature(column.name, 1, 9999, part="year", order=order, missing_codes=others)
     first = int(np.nanmin(year.numbers(texts)))
     rule = replace(year, part="days", since=f"{first:04d}-01-01", unit="")
@@ -201,18 +201,18 @@ def _labels(column: Column) -> tuple[str, ...]:
     for text in _readable(column):
         number, plain = decimal_of(text), text.lower()
         ways[plain if plain in TRUTHS else text if number is None else number].append(text)
-    found = dict[str, None]()
+    labels = dict[str, None]()
     for texts in ways.values():
         short = [text.lower() if text.lower() in TRUTHS else shortest(text) for text in texts]
-        found |= dict.fromkeys(texts if len(texts) == 1 or None in short else filter(None, short))
-    return tuple(in_order(found))
+        labels |= dict.fromkeys(texts if len(texts) == 1 or None in short else filter(None, short))
+    return tuple(in_order(labels))
 
 
 def in_order(texts: Iterable[str]) -> list[str]:
     """Numbers by value, then other texts by letter: an order that does not depend on the rows."""
-    listed = sorted(texts)
-    numbers = parse_numbers(listed)
-    return [listed[place] for place in np.argsort(numbers, kind="stable")]  # NaN sorts last
+    by_letter = sorted(texts)
+    numbers = parse_numbers(by_letter)
+    return [by_letter[place] for place in np.argsort(numbers, kind="stable")]  # NaN sorts last
 
 
 def rounded_count(count: int) -> int:

@@ -61,8 +61,8 @@ class WithProvenance:
 
     def __repr__(self) -> str:
         """Its fields; of those that were read from the data that they were, for their values are cells."""
-        said = ((name, _READ if name in self.read_from_data else repr(value)) for name, value in self._set_fields())
-        return f"{type(self).__name__}({', '.join(f'{name}={value}' for name, value in said)})"
+        texts = ((name, _READ if name in self.read_from_data else repr(value)) for name, value in self._set_fields())
+        return f"{type(self).__name__}({', '.join(f'{name}={text}' for name, text in texts)})"
 
     def _set_fields(self) -> list[tuple[str, Any]]:
         values = [(field.name, getattr(self, field.name)) for field in fields(self)]  # type: ignore[arg-type]
@@ -485,6 +485,6 @@ def _require_names(owner: str, kind: str, names: tuple[str, ...]) -> None:
 def require_classes(schema: Schema, what: str) -> None:
     """Raise SchemaError for a numeric target; `what` begins the sentence ("A poisoning guarantee")."""
     if isinstance(schema.target, NumericTarget):
-        said = f"{what} needs a target of classes, but {schema.target.name!r} is a number."
+        problem = f"{what} needs a target of classes, but {schema.target.name!r} is a number."
         remedy = "Choose a table whose target is one of several classes, or declare ranges of this number as classes."
-        raise SchemaError(said, field=schema.target.name, remedy=remedy)
+        raise SchemaError(problem, field=schema.target.name, remedy=remedy)

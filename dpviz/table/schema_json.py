@@ -6,7 +6,8 @@ Readers ignore keys they do not know and refuse versions they do not know. What 
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from dataclasses import fields as fields_of
 from typing import Any
 
 from dpviz.table.dates import DateFeature
@@ -40,17 +41,17 @@ def schema_from_json(text: str | bytes) -> Schema:
 def schema_from_dict(document: Any, *, path: str = "") -> Schema:
     """The schema in parsed JSON; `path` is its place in a larger document, for error texts."""
     require_format(document, FORMAT, path)
-    found = read(SchemaDocument, document, path)
-    _require_known(found.read_from_data, ("n_public", "features"), path)
-    features = tuple(_column(FEATURES, item, f"{path}.features[{k}]") for k, item in enumerate(found.features))
-    target = _column(TARGETS, found.target, f"{path}.target")
-    return Schema(**vars(found) | {"features": features, "target": target})
+    fields = read(SchemaDocument, document, path)
+    _require_known(fields.read_from_data, ("n_public", "features"), path)
+    features = tuple(_column(FEATURES, item, f"{path}.features[{k}]") for k, item in enumerate(fields.features))
+    target = _column(TARGETS, fields.target, f"{path}.target")
+    return Schema(**vars(fields) | {"features": features, "target": target})
 
 
 def _column(kinds: Mapping[str, type], document: Any, path: str) -> Any:
     kind = read_kind(kinds, document, path)
     column: Any = read(kind, document, path)
-    known = {"kind", *(field.name for field in fields(kind))} - {"name", "read_from_data"}
+    known = {"kind", *(field.name for field in fields_of(kind))} - {"name", "read_from_data"}
     _require_known(column.read_from_data, known, path)
     return column
 

@@ -67,11 +67,11 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    entries = dict(pairs)
+    if len(entries) < len(pairs):
         twice, _ = Counter(key for key, _ in pairs).most_common(1)[0]
         raise DocumentError(f"The key {twice!r:.60} appears twice in one object.", remedy="Keep one of them.")
-    return found
+    return entries
 
 
 def _require_storable(value: Any, path: str = "") -> None:
@@ -105,15 +105,15 @@ def require(value: "T | msgspec.UnsetType", path: str) -> T:
 
 def _error_at(message: str, path: str) -> DocumentError:
     """msgspec's message in our words: "Expected `float`, got `str` - at `$.features[2].low`"."""
-    said, _, place = message.partition(" - at `$")
+    what, _, place = message.partition(" - at `$")
     place = f"{path}{place.removesuffix('`')}"
-    missing = re.fullmatch(r"Object missing required field `(\w+)`", said)
+    missing = re.fullmatch(r"Object missing required field `(\w+)`", what)
     if missing:
         return wrong("This entry is missing.", f"{place}.{missing[1]}")
     for theirs, ours in _PHRASES.items():
-        said = said.replace(theirs, ours)
-    said = re.sub("`(.*?)`", lambda found: _WORDS.get(found[1], found[1]), said)
-    return wrong(f"{said[:300].rstrip('.')}.", place)
+        what = what.replace(theirs, ours)
+    what = re.sub("`(.*?)`", lambda name: _WORDS.get(name[1], name[1]), what)
+    return wrong(f"{what[:300].rstrip('.')}.", place)
 
 
 def wrong(what: str, path: str) -> DocumentError:
@@ -139,12 +139,12 @@ def read_kind(kinds: Mapping[str, T], document: Any, path: str = "") -> T:
 
 def require_format(document: Any, expected: str, path: str = "") -> None:
     """Refuse a document that is not of the format `expected`, such as "dpviz-schema/1"."""
-    found = read_entry(str, document, "format", path)
-    if found.startswith("dpviz-session/"):
+    format = read_entry(str, document, "format", path)
+    if format.startswith("dpviz-session/"):
         remedy = 'Its entry "schema" is a schema, to be saved as a file of its own; settings are in the address of a page.'
         raise DocumentError("It is a session file of an earlier version, which dpviz no longer opens.", remedy=remedy)
-    if found != expected:
-        raise wrong(f"The format {found!r:.60} is not known here; expected {expected!r}.", f"{path}.format")
+    if format != expected:
+        raise wrong(f"The format {format!r:.60} is not known here; expected {expected!r}.", f"{path}.format")
 
 
 def without_infinity(value: Any) -> Any:

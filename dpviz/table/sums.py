@@ -104,8 +104,8 @@ def sum_numbers(name: str, cells: np.ndarray) -> ColumnSum:
 def sum_codes(name: str, codes: np.ndarray, texts: Sequence[str], numbers: np.ndarray | None = None) -> ColumnSum:
     """The sum of cells by their places among texts, missing where it is negative. `numbers`: of the texts, NaN for others."""
     counts = np.bincount(codes if codes.dtype.kind == "u" else codes[codes >= 0], minlength=len(texts))
-    held = np.flatnonzero(counts)
-    return _sum_hashes(name, [_hash_texts(texts, numbers)[held]], counts[held].astype(np.uint64))
+    occurring = np.flatnonzero(counts)
+    return _sum_hashes(name, [_hash_texts(texts, numbers)[occurring]], counts[occurring].astype(np.uint64))
 
 
 def sum_column(column: Column, *, are_keys: bool = False) -> ColumnSum:
@@ -173,5 +173,5 @@ def _plain(texts: Sequence[str]) -> list[str]:
     joined = unicodedata.normalize("NFC", "\0".join((*texts, ""))).casefold()
     for midnight in _MIDNIGHT:
         joined = joined.replace(midnight, "\0")
-    found = joined.split("\0")[:-1]
-    return found if len(found) == len(texts) else [text.replace("\0", " ").casefold() for text in texts]
+    plain = joined.split("\0")[:-1]
+    return plain if len(plain) == len(texts) else [text.replace("\0", " ").casefold() for text in texts]
