@@ -42,8 +42,10 @@ class DateFeature(NumericFeature):
         NumericFeature.__post_init__(self)
         _require_one_of(self.name, "part", self.part, tuple(PARTS))
         _require_one_of(self.name, "order", self.order, ORDERS)
-        if date_of(str(self.since), "ymd") is None:
+        since = date_of(str(self.since), "ymd")
+        if since is None:
             raise SchemaError(f"since = {self.since!r:.40} is no day.", field=self.name, remedy="Give a day such as 2000-01-01.")
+        object.__setattr__(self, "since", since.isoformat())
         if not self.unit:
             object.__setattr__(self, "unit", f"days since {self.since}" if self.part == "days" else self.part)
 

@@ -1,5 +1,7 @@
 """A date becomes a number by its text and its declared rule."""
 
+import datetime as dt
+
 import numpy as np
 import pandas as pd
 
@@ -18,7 +20,8 @@ def test_each_part_of_a_date_is_a_number_in_the_declared_order():
         assert numbers(["2024-02-29T13:00:00", "2024/2/29"], part=part) == [number] * 2
         assert numbers(["29.02.2024", "29/2/2024"], part=part, order="dmy") == [number] * 2
         assert numbers(["2/29/2024 1 pm"], part=part, order="mdy") == [number]
-    assert numbers(["2024-02-29"], part="days", since="2024-03-01") == [-1]
+    for since in ("2024-03-01", "2024/3/1", "2024-03-01T10:00", dt.date(2024, 3, 1)):
+        assert numbers(["2024-02-29"], part="days", since=since) == [-1]
     for order in ORDERS:  # as dates of a workbook or a frame are written, beside those of its copy in CSV
         assert numbers(["2024-02-03", "2024-02-03T00:00"], part="month", order=order) == [2, 2]
 
