@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
@@ -43,12 +44,17 @@ class WithProvenance:
 
     def declare(self, **values: Any) -> Any:
         """A copy in which these fields are declared; the kind of the column counts as declared too."""
-        known = {field.name for field in fields(self) if field.name not in ("name", "read_from_data")}  # type: ignore[arg-type]
+        known = self.sourced_fields() - {"kind"}
         for given in values:
             if given not in known:
                 raise UnknownName(f"field of {self.name!r}", given, sorted(known))
         left = tuple(field for field in self.read_from_data if field not in values and field != "kind")
         return replace(self, **values, read_from_data=left)  # type: ignore[type-var]
+
+    @classmethod
+    def sourced_fields(cls) -> set[str]:
+        """The fields whose values may be read from the data, "kind" among them."""
+        return {"kind", *(field.name for field in fields(cls))} - {"name", "read_from_data"}  # type: ignore[arg-type]
 
     def to_dict(self) -> dict[str, Any]:
         """Its kind and fields, as the JSON document has them."""
@@ -108,6 +114,8 @@ class NumericFeature(WithProvenance):
             what = f"whole = {value_text(self.whole)} says neither yes nor no."
             raise SchemaError(what, field=self.name, remedy="Give True or False.")
         object.__setattr__(self, "whole", bool(self.whole))
+        if not isinstance(self.unit, str):
+            raise SchemaError(f"unit = {value_text(self.unit)} is no text.", field=self.name, remedy="Give a text, such as 'mg'.")
         _require_range(self.name, self.low, self.high)
         if self.whole and math.ceil(self.low) > math.floor(self.high):
             what = f"The range [{self.low:g}, {self.high:g}] contains no whole number."
@@ -171,7 +179,7 @@ class ClassTarget(WithProvenance):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "classes", _text_tuple(self.name, "classes", self.classes))
-        object.__setattr__(self, "read_from_data", _text_tuple(self.name, "read_from_data", self.read_from_data))
+        _settle_provenance(self, self.name, self.sourced_fields())
         _settle_groups(self, self.classes)
         if len(self.classes) < 2:
             what = f"A class target needs at least two classes; got {len(self.classes)}."
@@ -246,7 +254,7 @@ class Schema:
             (self.features,) if isinstance(self.features, WithProvenance) else _text_tuple("schema", "features", self.features)
         )
         object.__setattr__(self, "features", features)
-        object.__setattr__(self, "read_from_data", _text_tuple("schema", "read_from_data", self.read_from_data))
+        _settle_provenance(self, "schema", ("n_public", "features"))
         for feature in features:
             _require_kind("features", feature, (NumericFeature, CategoricalFeature), "NumericFeature('age', 0, 100)")
         _require_kind("target", self.target, (ClassTarget, NumericTarget), "ClassTarget('label', ('no', 'yes'))")
@@ -421,10 +429,19 @@ def _settle_numbers(column: NumericFeature | NumericTarget, *names: str) -> None
         object.__setattr__(column, name, float(value) + 0.0)  # no negative zero: it equals 0 but prints otherwise
 
 
+def _settle_provenance(owner: WithProvenance | Schema, name: str, known: Collection[str]) -> None:
+    """A misspelt field would hide that its value was read from the data, so it is refused."""
+    read = _text_tuple(name, "read_from_data", owner.read_from_data)
+    for field in read:
+        if field not in known:
+            what = f"read_from_data holds {value_text(field)}."
+            raise SchemaError(what, field=name, remedy=f"Name fields among {', '.join(sorted(known))}.")
+    object.__setattr__(owner, "read_from_data", read)
+
+
 def _settle_codes(column: NumericFeature | CategoricalFeature | NumericTarget) -> None:
-    """Make lists of texts tuples of them."""
-    for field in ("missing_codes", "read_from_data"):
-        object.__setattr__(column, field, _text_tuple(column.name, field, getattr(column, field)))
+    _settle_provenance(column, column.name, column.sourced_fields())
+    object.__setattr__(column, "missing_codes", _text_tuple(column.name, "missing_codes", column.missing_codes))
     _require_names(column.name, "missing code", column.missing_codes)
 
 

@@ -7,7 +7,6 @@ Readers ignore keys they do not know and refuse versions they do not know. What 
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from dataclasses import fields as fields_of
 from typing import Any
 
 from dpviz.table.dates import DateFeature
@@ -49,15 +48,14 @@ def schema_from_dict(document: Any, *, path: str = "") -> Schema:
 
 
 def _column(kinds: Mapping[str, type], document: Any, path: str) -> Any:
-    kind = read_kind(kinds, document, path)
-    column: Any = read(kind, document, path)
-    known = {"kind", *(field.name for field in fields_of(kind))} - {"name", "read_from_data"}
-    _require_known(column.read_from_data, known, path)
-    return column
+    kind: Any = read_kind(kinds, document, path)
+    read_from_data = read(tuple[str, ...], document.get("read_from_data", []), f"{path}.read_from_data")
+    _require_known(read_from_data, kind.sourced_fields(), path)
+    return read(kind, document, path)
 
 
 def _require_known(read_from_data: Iterable[str], known: Iterable[str], path: str) -> None:
-    """A misspelt field would hide that its value was read from the data, so it is refused."""
+    """As `Schema` and its columns require, which know no place in a document."""
     for place, field in enumerate(read_from_data):
         if field not in known:
             what = f"This must be one of {', '.join(map(repr, sorted(known)))}; got {field!r:.60}."

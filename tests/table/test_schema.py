@@ -77,6 +77,12 @@ DATE_RULES = [({"since": "2020-02-30"}, "no day"), ({"since": 3}, "no day"), ({"
         (lambda: NumericFeature("x", 0, True), "high = True is not a finite number"),
         (lambda: NumericFeature("x", 0, 10**400), "high = an int is not a finite number"),
         (lambda: NumericFeature("x", 0.2, 0.8, whole=True), "contains no whole number"),
+        *((partial(NumericFeature, "x", 0, 1, unit=unit), "is no text") for unit in (None, 3, ["mg"])),
+        *(
+            (partial(*column, read_from_data=("Low",)), "read_from_data holds 'Low'")
+            for column in ((NumericFeature, "x", 0, 1), (CategoricalFeature, "x", ("a",)), (ClassTarget, "x", ("a", "b")))
+        ),
+        (lambda: Schema((AGE,), CLASSES, read_from_data=("low",)), "read_from_data holds 'low'"),
         (lambda: NumericFeature("x", 0, 1, missing_as=2), "missing_as = 2 lies outside"),
         (lambda: CategoricalFeature("x", ()), "at least one category"),
         (lambda: CategoricalFeature("x", ("a", "a")), "appears twice"),
