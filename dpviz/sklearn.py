@@ -78,17 +78,11 @@ def _in_words(error: Exception) -> TableError:
     return TableError("cells", problem, remedy=remedy)
 
 
-def _masked_as_missing(cells: Any) -> Any:
-    """Cells that are masked are missing: to scikit-learn they are as any other. All others stay what they are."""
-    if not isinstance(cells, np.ma.MaskedArray):
-        return cells
-    values, is_masked = np.ma.getdata(cells), np.ma.getmaskarray(cells)
-    if not is_masked.any():
-        return values
-    kind = values.dtype.kind
-    filled = values.astype(values.dtype if kind in "fcmM" else object)
-    filled[is_masked] = "NaT" if kind in "mM" else np.nan
-    return filled
+def _require_no_mask(name: str, cells: Any) -> None:
+    """Refuse an array that could have a mask, whatever its cells are: to scikit-learn masked cells are as any other."""
+    if isinstance(cells, np.ma.MaskedArray):
+        remedy = f"Give {name}.filled() with what a masked cell means, such as numpy.nan for a missing one."
+        raise TableError("masked", f"{name} is a masked array.", remedy=remedy)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -153,7 +147,7 @@ class _PrivateEstimator:
     def _fit(self, X: Any, y: Any) -> Self:
         self._require_parameters()
         frame = self._frame(X, is_fit=True)
-        y = _masked_as_missing(y)
+        _require_no_mask("y", y)
         labels = column_or_1d(np.asarray(y, dtype=object) if self._is_declared else y, warn=True)
         check_consistent_length(frame, labels)
         if not self._is_declared:
@@ -211,7 +205,7 @@ class _PrivateEstimator:
                 lists = {name: X[name].to_pylist() if hasattr(X[name], "to_pylist") else X[name].to_list() for name in names}
                 X = DataFrame({name: Series(cells, dtype=object) for name, cells in lists.items()})
             return self._truths_as_numbers(X.set_axis(names, axis=1))
-        X = _masked_as_missing(X)
+        _require_no_mask("X", X)
         cells = np.array(X, dtype=object) if isinstance(X, (list, tuple)) and (is_declared or self.categories) else X
         has_units = getattr(getattr(X, "dtype", None), "kind", "") in ("m", "M")  # which a float would not say
         conversion = {"dtype": None} if is_declared or has_units else {"dtype": object if self.categories else np.float64}

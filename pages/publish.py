@@ -179,7 +179,7 @@ def proof(key: str, _schema: Schema) -> Proof:
 def ask_release(balance: Balance, terms: ReleaseTerms, asked: controls.TreeSettings, in_use: DataInUse) -> None:
     """What is promised and what is not, the box to tick, and the button."""
     try:
-        balance.require_room(terms.loss)
+        balance.require_room(terms.loss, on_screen=True)
         require_source(Register(), in_use.data)
         proved = proof(in_use.schema.key, in_use.schema)
     except UnansweredRows as question:

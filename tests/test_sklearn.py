@@ -192,73 +192,12 @@ def test_what_cannot_be_used_is_refused_in_words():
         PrivateTreeRegressor("majority", random_state=0).fit(*numbers())
     twice = pd.DataFrame(X[:, :2], columns=["a", "a"])
     alone, apart = "Expected (a 2-dimensional|2D)", "unique column names|The column 'a' appears twice"
-    for given, says in [(pd.Series(X[:, 0]), alone), (np.asmatrix(X), "np.matrix is not"), (twice, apart)]:
+    masked = np.ma.array(X), "X is a masked array"  # whether or not it has a mask, which only rows tell
+    for given, says in [(pd.Series(X[:, 0]), alone), (np.asmatrix(X), "np.matrix is not"), (twice, apart), masked]:
         with pytest.raises((TableError, SchemaError), match=says):
             PrivateTreeClassifier(random_state=0, **DECLARED).fit(given, y)
-
-
-def test_what_is_masked_is_missing():
-    X, y = rows()
-    is_masked = np.arange(X.size).reshape(X.shape) % 50 == 7
-    fitted = PrivateTreeClassifier(random_state=0, missing="middle", **DECLARED).fit(np.ma.array(X, mask=is_masked), y)
-    same = PrivateTreeClassifier(random_state=0, missing="middle", **DECLARED).fit(np.where(is_masked, np.nan, X), y)
-    assert fitted.result_.to_json() == same.result_.to_json()
-    for given in ((np.ma.array(X, mask=is_masked), y), (X, np.ma.array(y == y[0], mask=is_masked[:, 0], dtype=float))):
-        with pytest.raises(ValueError, match="contains NaN"):
-            PrivateTreeClassifier(random_state=0).fit(*given)
-    others = ~is_masked[:, 0]
-    fitted = PrivateTreeClassifier(random_state=0, **DECLARED).fit(X, np.ma.array(y, mask=~others))
-    same = PrivateTreeClassifier(random_state=0, **DECLARED).fit(X[others], y[others])
-    assert fitted.result_.to_json() == same.result_.to_json()
-
-
-@pytest.mark.slow
-def test_an_array_that_may_have_a_mask_keeps_its_type():
-    """Numbers, truth values, texts and dates mean what they do without a mask; masked cells are those that have no value."""
-    is_masked, is_yes = np.arange(60) % 7 == 3, np.arange(60) % 2 == 1
-    declared = {"n_public": 60, "random_state": 0}
-
-    def fitted(X, y, **public):
-        return PrivateTreeClassifier(**declared, **public).fit(X, y)
-
-    def columns(cells):
-        """(cells with no mask, as an array that could have one), (cells with a mask, the same with none in its place)"""
-        missing = np.array([None if gone else cell for cell, gone in zip(cells.tolist(), is_masked, strict=True)], dtype=object)
-        return (np.ma.array(cells), cells), (np.ma.array(cells, mask=is_masked), missing)
-
-    large = 2**53 + np.where(is_yes, 1, 0)
-    x = is_yes[:, None].astype(float)
-    for labels in (is_yes, is_yes.astype(int), large, np.where(is_yes, "yes", "no")):
-        classes = np.unique(labels).tolist()
-        for given, same in columns(labels):
-            model, other = (fitted(x, y, bounds=(0, 1), classes=classes) for y in (given, same))
-            assert model.result_.to_json() == other.result_.to_json()
-            assert model.classes_.tolist() == classes
-        with pytest.warns(PublicValuesWarning):
-            model, other = (fitted(x, y, bounds=(0, 1)) for y in (np.ma.array(labels), labels))
-        assert model.result_.to_json() == other.result_.to_json()
-        assert model.classes_.dtype == other.classes_.dtype == labels.dtype
-        for given, same in columns(labels):
-            public = {"bounds": {}, "categories": {0: classes}, "classes": [False, True], "missing": "middle"}
-            model, other = (fitted(column.reshape(-1, 1), is_yes, **public) for column in (given, same))
-            assert model.result_.to_json() == other.result_.to_json()
-    with pytest.raises(ValueError, match="Complex data not supported"):
-        fitted(np.ma.array(x + 1j, mask=is_masked[:, None]), is_yes)
-
-
-def test_a_masked_date_is_a_missing_one():
-    is_masked, is_early = np.arange(60) % 7 == 3, np.arange(60) % 2 == 1
-    month = dpviz.DateFeature("day", 1, 12, part="month")
-    schema = dpviz.Schema((month,), dpviz.ClassTarget("y", ("false", "true")), n_public=60)
-    model = PrivateTreeClassifier(schema=schema, missing="middle", random_state=0)
-    for unit in ("ns", "D"):
-        days = np.where(is_early, "2024-03-01", "2024-09-01").astype(f"datetime64[{unit}]")
-        gaps = np.where(is_masked, np.datetime64("NaT", unit), days)
-        for given, same in ((np.ma.array(days), days), (np.ma.array(days, mask=is_masked), gaps)):
-            with pytest.warns(ReadingWarning, match="in the order of the schema"):
-                found = model.fit(given.reshape(-1, 1), is_early).result_.to_json()
-            assert found == model.fit(pd.DataFrame({"day": same}), is_early).result_.to_json()
-        assert model.score(pd.DataFrame({"day": days}), is_early) > 0.9
+    with pytest.raises(TableError, match="y is a masked array"):
+        PrivateTreeClassifier(random_state=0, **DECLARED).fit(X, np.ma.array(y))
 
 
 def test_probabilities_are_there_where_the_fitted_model_holds_them(rng):

@@ -40,29 +40,31 @@ def findings(register: Register, *, files: Iterable[Path] = ()) -> tuple[str, ..
     that folder, but each of these must be of this one.
     """
     files = tuple(files)
-    released = {path: reference_in(path) for path in (*sorted(register.folder.glob("*.json")), *files)}
-    named = {path: reference for path, reference in released.items() if reference is not None}
+    paths = dict.fromkeys((*sorted(register.folder.glob("*.json")), *files))
+    references = {path: reference for path in paths if (reference := reference_in(path)) is not None}
     with register.reading():
-        found = list(register.changes_outside())
-        own, heads = register.identity, _heads(register)
+        problems = list(register.changes_outside())
+        identity, heads = register.identity, _heads(register)
         if register.missing_changes():
-            found.append("The latest entry is missing: the register was truncated, or is an old copy.")
-        for path, reference in named.items():
-            if reference.of == own and reference.head not in heads:
-                found.append(f"The release {path.name} is not in the register: it was truncated, or is an old copy.")
-        others = (path for path in files if path in named and named[path].of != own)
-        found += (f"The release {path.name} is of another register." for path in others)
-        places = {record.file: record.sha256 for record in register.releases() if record.sha256}
-    written = ((path, places.get(str(path.absolute()))) for path in released)
-    changed = (path.name for path, sha256 in written if sha256 is not None and not is_file_with(path, sha256))
-    return (*found, *(f"The released file {name} was changed." for name in changed))
+            problems.append("The latest entry is missing: the register was truncated, or is an old copy.")
+        for path, reference in references.items():
+            if reference.of == identity and reference.head not in heads:
+                problems.append(f"The release {path.name} is not in the register: it was truncated, or is an old copy.")
+            elif reference.of != identity and path in files:
+                problems.append(f"The release {path.name} is of another register.")
+        hashes = {record.file: record.sha256 for record in register.releases() if record.sha256}
+    for path in paths:
+        sha256 = hashes.get(str(path.absolute()))
+        if sha256 is not None and not is_file_with(path, sha256):
+            problems.append(f"The released file {path.name} was changed.")
+    return tuple(problems)
 
 
 def _heads(register: Register) -> frozenset[str]:
     """What the files of all releases print, and of those that were given up when a backup was restored."""
     with register.reading() as connection:
-        lost = [parse_json(lost) for (lost,) in connection.execute("SELECT lost FROM restoration")]
-    return frozenset(one.seal for one in register.releases()).union(*(read(tuple[str, ...], every) for every in lost))
+        lost = [read(tuple[str, ...], parse_json(heads)) for (heads,) in connection.execute("SELECT lost FROM restoration")]
+    return frozenset(record.seal for record in register.releases()).union(*lost)
 
 
 def reference_in(path: Path) -> Recorded | None:
@@ -124,10 +126,10 @@ def resume(register: Register, *, reason: str, made_by: str) -> None:
     Nobody knows what was released since that copy was made, so nothing of it is given back; a cap may be raised afterwards, with
     a reason. Raises RefusedRelease where the register is not an old copy, or was changed besides.
     """
-    given = named_line("reason", reason), named_line("name", made_by)
-    printed = [found for path in register.folder.glob("*.json") if (found := reference_in(path)) is not None]
-    with register.writing(on_old_copy=True) as connection:
-        lost = sorted({one.head for one in printed if one.of == register.identity} - _heads(register))
+    grounds = {"reason": named_line("reason", reason), "made_by": named_line("made_by", made_by)}
+    references = [reference for path in register.folder.glob("*.json") if (reference := reference_in(path)) is not None]
+    with register.writing(on_old_copy=True):
+        lost = sorted({one.head for one in references if one.of == register.identity} - _heads(register))
         if any(register.changes_outside()):
             raise RefusedRelease("This copy was changed besides.", remedy="Put back a copy that `dpviz register check` accepts.")
         if not lost and not register.missing_changes():
@@ -138,8 +140,7 @@ def resume(register: Register, *, reason: str, made_by: str) -> None:
             left = register.balance(data_set.name).left
             if left.epsilon or left.delta:
                 register.book(f"{random_128_bits():032x}", data_set.name, UNKNOWN, {}, left, disclosures, "")
-        values = (timestamp(), *given, json.dumps(lost))
-        connection.execute("INSERT INTO restoration (at, reason, made_by, lost) VALUES (?, ?, ?, ?)", values)
+        register.insert("restoration", at=timestamp(), **grounds, lost=json.dumps(lost))
 
 
 @dataclass(frozen=True)
@@ -174,8 +175,8 @@ def _event(record: ReleaseRecord, rows: int) -> Event:
     """What was done to a row, or any algorithm of that cost where nothing says so."""
     with suppress(DpvizError):
         event = _steps(record.file, record.sha256)
-        found = guarantee(event, rows)
-        if found.epsilon <= record.loss.epsilon and found.delta <= record.loss.delta:
+        loss = guarantee(event, rows)
+        if loss.epsilon <= record.loss.epsilon and loss.delta <= record.loss.delta:
             return event
     return _any_algorithm(record, rows)
 

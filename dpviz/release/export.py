@@ -23,10 +23,10 @@ COLUMNS = (
 
 def register_lines(register: Register) -> list[list[Any]]:
     """One line per release, then one per exploration, in the order of COLUMNS. Texts are not escaped."""
-    found = register_record(register)
-    units = {known["name"]: known["unit"] for known in found["data_sets"]}
-    lines = [one | {"kind": "release", "unit": units[one["data_set"]]} for one in found["releases"]]
-    lines += [one | {"kind": "exploration"} for one in found["explorations"]]
+    record = register_record(register)
+    units = {data_set["name"]: data_set["unit"] for data_set in record["data_sets"]}
+    lines = [release | {"kind": "release", "unit": units[release["data_set"]]} for release in record["releases"]]
+    lines += [use | {"kind": "exploration"} for use in record["explorations"]]
     return [[_flat(line.get(column, "")) for column in COLUMNS] for line in lines]
 
 
@@ -37,19 +37,19 @@ def register_json(register: Register) -> str:
 
 def register_record(register: Register) -> dict[str, Any]:
     """The same as values."""
-    units = {found.name: found.protects for found in register.data_sets()}
-    named = ("number", "data_set", "status", "started", "finished", "learner", "settings")
+    units = {data_set.name: data_set.protects for data_set in register.data_sets()}
+    fields = ("number", "data_set", "status", "started", "finished", "learner", "settings")
     return {
         "format": FORMAT,
         "neighbours": "add/remove one unit, with all its rows",
-        "data_sets": [_of_balance(register, register.balance(name)) for name in units],
+        "data_sets": [_account(register, register.balance(name)) for name in units],
         "releases": [
-            {name: getattr(one, name) for name in named}
-            | {"unit_rows": units[one.data_set].rows}
-            | asdict(one.loss)
-            | {"neighbours": units[one.data_set].neighbours, "assumptions": list(one.disclosures)}
-            | {"file": Path(one.file).name, "sha256": one.sha256}
-            for one in register.releases()
+            {field: getattr(release, field) for field in fields}
+            | {"unit_rows": units[release.data_set].rows}
+            | asdict(release.loss)
+            | {"neighbours": units[release.data_set].neighbours, "assumptions": list(release.disclosures)}
+            | {"file": Path(release.file).name, "sha256": release.sha256}
+            for release in register.releases()
         ],
         "explorations": [
             {"data_set": use.data_set, "status": use.status, "started": use.at, "learner": f"{use.learner} ({use.what})"}
@@ -59,20 +59,18 @@ def register_record(register: Register) -> dict[str, Any]:
     }
 
 
-def _of_balance(register: Register, balance: Balance) -> dict[str, Any]:
-    known = balance.data_set
-    total = compose_releases(balance.releases, known.rows_per_unit)
-    caps = [
-        {"at": it.at, "epsilon": it.epsilon_cap, "delta": it.delta_cap, "reason": it.reason, "made_by": it.made_by}
-        for it in register.cap_changes(known.name)
-    ]
-    account = {"spent": asdict(balance.spent), "left": asdict(balance.left), "composed": None}
+def _account(register: Register, balance: Balance) -> dict[str, Any]:
+    data_set, composed = balance.data_set, None
+    total = compose_releases(balance.releases, data_set.rows_per_unit)
     if total is not None and total.loss.is_finite:  # by the steps that were run; null for fewer than two releases
-        account["composed"] = asdict(total.loss) | {
-            "unit_right_guesses": total.risk.guesses(),
-            "releases_without_file": total.n_unread,
-        }
-    return {**asdict(known), "caps": caps, **account}
+        guesses = {"unit_right_guesses": total.risk.guesses(), "releases_without_file": total.n_unread}
+        composed = asdict(total.loss) | guesses
+    caps = [
+        {"at": change.at, **asdict(change.cap), "reason": change.reason, "made_by": change.made_by}
+        for change in register.cap_changes(data_set.name)
+    ]
+    spent, left = asdict(balance.spent), asdict(balance.left)
+    return {**asdict(data_set), "caps": caps, "spent": spent, "left": left, "composed": composed}
 
 
 def _flat(value: Any) -> Any:

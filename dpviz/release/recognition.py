@@ -41,8 +41,10 @@ class Table:
     def _digests(self, kind: str, name: str) -> dict[str, bool]:
         """Keyed digest of each of its sums -> whether the column is wide. Constant columns tell nothing."""
         sums, keyed = self.sums, self.register.keyed_hash
-        told = (one for one in sums.columns if not one.is_constant) if sums else ()
-        return {keyed(f"{kind} {sums.n_rows} {one.text} {name}"): one.is_wide for one in told if sums}
+        if sums is None:
+            return {}
+        columns = (column for column in sums.columns if not column.is_constant)
+        return {keyed(f"{kind} {sums.n_rows} {column.text} {name}"): column.is_wide for column in columns}
 
     def _answers(self, name: str) -> frozenset[str]:
         """Keyed digests that together say: this table is none of the data set `name`."""
@@ -54,27 +56,28 @@ class Table:
         """Whether every column is one of a table of this data set with as many rows, and enough to be sure of it."""
         if self.sums is None or not self.sums.is_known:
             return False
-        mine = self._digests("sum", name)
-        return mine.keys() <= self.register.digests(name) and (any(mine.values()) or len(mine) > 1)
+        own = self._digests("sum", name)
+        return own.keys() <= self.register.digests(name) and (any(own.values()) or len(own) > 1)
 
     def likely(self, *, sure: bool = False) -> list[str]:
         """Data sets that it may be of, unless the answer was that it is not; `sure`: by sums alone."""
         if self.sums is None:
             return []
-        return [known.name for known in self.register.data_sets() if self._may_be_of(known.name, self.sums, sure)]
+        names = (data_set.name for data_set in self.register.data_sets())
+        return [name for name in names if self._may_be_of(name, self.sums, sure)]
 
     def _may_be_of(self, name: str, sums: TableSums, sure: bool) -> bool:
-        found, mine, keyed = self.register.digests(name), self._digests("sum", name), self.register.keyed_hash
-        may_be = looks_same([is_wide for digest, is_wide in mine.items() if digest in found], len(mine))
+        known, own, keyed = self.register.digests(name), self._digests("sum", name), self.register.keyed_hash
+        may_be = looks_same([is_wide for digest, is_wide in own.items() if digest in known], len(own))
         if not (may_be or sure):
             names = self.register.columns_of(name)
             common = not names.isdisjoint(self.columns)
-            same_count = sums.n_rows > _FEW_ROWS and keyed(f"rows {sums.n_rows} {name}") in found
-            own = self.register.digests(name, of_rows=True)
-            if sums.is_known and all(keyed(f"summed {known} {name}") in found for known in own):
+            same_count = sums.n_rows > _FEW_ROWS and keyed(f"rows {sums.n_rows} {name}") in known
+            tables = self.register.digests(name, of_rows=True)
+            if sums.is_known and all(keyed(f"summed {table} {name}") in known for table in tables):
                 may_be = same_count and not common
             else:
-                may_be = same_count or common or (not names and bool(found))
+                may_be = same_count or common or (not names and bool(known))
         answers = self._answers(name)
         return may_be and not (answers and answers <= self.register.digests())
 

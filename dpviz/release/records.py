@@ -173,19 +173,17 @@ class Balance:
         epsilon, delta = _sums([*(record.loss for record in self.releases), loss])
         return epsilon <= Fraction(self.data_set.epsilon_cap) and delta <= Fraction(self.data_set.delta_cap)
 
-    def require_room(self, loss: PrivacyLoss) -> None:
-        """Raise RefusedRelease, which says what is left, unless the loss fits under the cap."""
+    def require_room(self, loss: PrivacyLoss, *, on_screen: bool = False) -> None:
+        """Raise RefusedRelease, which says what is left, `on_screen` with signs, unless the loss fits under the cap."""
         if self.has_room_for(loss):
             return
         left, cap, unit = self.left, self.data_set.cap, self.data_set.protects
         has_delta = loss.delta or cap.delta
         rest = f"ε = {number_text(left.epsilon)}" + (f", δ = {number_text(left.delta)}" if has_delta else "")
         of = number_text(cap.epsilon) + (f" and {number_text(cap.delta)}" if has_delta else "")
-        raise RefusedRelease(
-            signs_spelled(f"This release would cost {loss_text(loss, unit)}; {rest} is left of the cap of {of}."),
-            where=self.data_set.name,
-            remedy="Ask for less, or change the cap.",
-        )
+        what = f"This release would cost {loss_text(loss, unit)}; {rest} is left of the cap of {of}."
+        remedy = "Ask for less, or change the cap."
+        raise RefusedRelease(what if on_screen else signs_spelled(what), where=self.data_set.name, remedy=remedy)
 
     def fitting(self, epsilon: float) -> float:
         """`epsilon`, or what is left when the two differ by rounding only: ten times 0.1 fits into 1."""
@@ -207,9 +205,8 @@ def _remainder(cap: float, spent: Fraction) -> float:
 
 
 def _sums(losses: Iterable[PrivacyLoss]) -> tuple[Fraction, Fraction]:
-    known = list(losses)
-    zero = Fraction(0)
-    return sum((Fraction(loss.epsilon) for loss in known), zero), sum((Fraction(loss.delta) for loss in known), zero)
+    pairs = [(Fraction(loss.epsilon), Fraction(loss.delta)) for loss in losses]
+    return sum((epsilon for epsilon, _ in pairs), Fraction(0)), sum((delta for _, delta in pairs), Fraction(0))
 
 
 def check_caps(epsilon_cap: float, delta_cap: float, rows_per_unit: int) -> None:

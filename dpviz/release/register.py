@@ -1,48 +1,30 @@
 """The release register: which rows belong to which data set, what may be spent on them, and what was spent.
 
-One file of SQLite with a write-ahead log and one writer at a time. Every transaction opens it and closes it again, so threads and
-processes share no connection. Only its owner may read it.
-
 A release is three commits: its cost is booked (*started*) before a row is touched, its text is kept here once it is trained, and
 it is *released* with its file in place. Whatever happens in between, what was spent stays spent, and no file is in place without
 a record here. Each release has a keyed digest of what it cost; `dpviz.release.check` says what it finds.
 """
 
-import errno
-import hmac
 import json
 import os
 import re
-import sqlite3
-import stat
-import threading
 import warnings
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from time import monotonic, sleep
 from typing import Any, Self, TypeVar
 
 from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.errors import (
-    DocumentError,
-    DpvizError,
-    ParameterError,
-    RefusedRelease,
-    RegisterError,
-    UnansweredRows,
-    UnknownName,
-    path_text,
-)
-from dpviz.installation import lessons_only
+from dpviz.errors import DpvizError, ParameterError, RefusedRelease, RegisterError, UnansweredRows, UnknownName
 from dpviz.learners import FitRequest
-from dpviz.release.files import keep_counter, key_path, make_key, put_in_place, read_key
-from dpviz.release.migration import DIGEST_COLUMNS, convert, mark_of
+from dpviz.release.files import put_in_place
+from dpviz.release.migration import DIGEST_COLUMNS, mark_of
 from dpviz.release.recognition import MARK, Table
 from dpviz.release.records import Balance, CapChange, DataSet, ReleaseRecord, State, UncoveredUse, check_caps
+from dpviz.release.store import Store
 from dpviz.results.document import Recorded
 from dpviz.table.role import DataRole
 from dpviz.table.schema import Schema
@@ -52,34 +34,17 @@ from dpviz.table.validation import validate_flag
 from dpviz.training.counted_rows import Rows
 
 T = TypeVar("T")
-#: The version of the tables; those of before are converted.
-VERSION = 6
-#: SQLite's application id of our files: "dpvz".
-APPLICATION = 0x6470767A
 #: The environment variable that names the register's file.
 VARIABLE = "DPVIZ_REGISTER"
-#: Seconds to wait for another writer, and between two attempts.
-PATIENCE, _PAUSE = 20.0, 0.005
 MAX_NAME_LENGTH = 80
 #: Tables are alike when this share of all their column names is in both.
 ALIKE = 0.5
 _TOKEN = re.compile("[0-9A-Za-z]{1,64}")
 #: A use that is never listed: it holds the digest of the schema at the first inspection of these rows.
 _FIRST_SCHEMA = "the schema at the first look"
-#: SQLite's smallest database has one page of this size; what is shorter, and not empty, is another kind of file.
-_PAGE_BYTES = 512
-_KINDS = {
-    sqlite3.SQLITE_BUSY: "locked",
-    sqlite3.SQLITE_LOCKED: "locked",
-    sqlite3.SQLITE_NOTADB: "foreign",
-    sqlite3.SQLITE_CORRUPT: "damaged",
-    sqlite3.SQLITE_FULL: "full",
-}
-#: By code: what is wrong with the file, and what to do.
-_REFUSALS: dict[str, tuple[str, str]] = json.loads(Path(__file__).with_name("refusals.json").read_text(encoding="utf-8"))
 
 
-class Register:
+class Register(Store):
     """A register of releases: `declare` a data set, `release` from it, `balance` says what is left. See `open_register`.
 
     One file, by default what DPVIZ_REGISTER says, else `~/.local/share/dpviz/releases.db`. Methods raise RegisterError where it
@@ -88,8 +53,7 @@ class Register:
 
     def __init__(self, path: str | Path | None = None) -> None:
         default = os.environ.get(VARIABLE) or Path.home() / ".local" / "share" / "dpviz" / "releases.db"
-        self.path = _path("path", default if path is None else path)
-        self._now = threading.local()
+        super().__init__(_path("path", default if path is None else path))
 
     def __enter__(self) -> Self:
         return self
@@ -102,179 +66,6 @@ class Register:
         """Where released files go by default."""
         return self.path.parent / "releases"
 
-    # --- the file
-
-    def refusal(self, code: str) -> RegisterError:
-        """The error of this kind."""
-        what, remedy = _REFUSALS[code]
-        return RegisterError(what, where=path_text(self.path), remedy=remedy, code=code)
-
-    def keyed_hash(self, text: str) -> str:
-        """HMAC-SHA256 under the register's key, hexadecimal (RFC 2104). Only inside `reading` or `writing`."""
-        return hmac.digest(self._now.key, text.encode(), "sha256").hex()
-
-    @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
-        """A connection that sees a consistent snapshot of the file; inside another transaction of this thread, that one's."""
-        connection = getattr(self._now, "connection", None)
-        if connection is not None:
-            yield connection
-            return
-        with self._transaction("BEGIN") as connection:
-            yield connection
-
-    @contextmanager
-    def writing(self, *, on_old_copy: bool = False) -> Iterator[sqlite3.Connection]:
-        """The only writer: its changes are committed and synced together, or not at all; then their count is kept with the key.
-
-        A kill in between leaves the kept count behind, never ahead. Refuses a register with fewer changes than were kept, but for
-        `on_old_copy`.
-        """
-        with self._transaction("BEGIN IMMEDIATE") as connection:
-            missing = self.missing_changes()
-            if missing and not on_old_copy:
-                raise self.refusal("behind")
-            yield connection
-            connection.execute("UPDATE register SET counter = counter + ? + 1", (missing,))
-            (counter,) = connection.execute("SELECT counter FROM register").fetchone()
-        with self._disk_errors():
-            keep_counter(self.path, counter)
-
-    def missing_changes(self) -> int:
-        """How many changes an old copy has not had; 0 where it is none, as far as the file with the key tells."""
-        with self.reading() as connection, self._disk_errors():
-            return max(0, read_key(self.path)[1] - int(connection.execute("SELECT counter FROM register").fetchone()[0]))
-
-    @contextmanager
-    def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
-        if lessons_only():
-            raise self.refusal("lessons")
-        try:
-            with closing(self._begin(begin)) as connection:  # what is not committed is undone
-                self._now.connection = connection
-                yield connection
-                connection.execute("COMMIT")
-        except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
-            raise  # a bug of ours, not a problem of the file
-        except sqlite3.DatabaseError as error:
-            raise self.refusal(_kind(error)) from error
-        finally:
-            self._now.connection = None
-
-    def _begin(self, begin: str) -> sqlite3.Connection:
-        """A connection with an open transaction, which sees the file as it is from now on.
-
-        Waits while others hold the file: SQLite itself does not when the log is created, cleared or recovered.
-        """
-        deadline = monotonic() + PATIENCE
-        while True:
-            connection = self._connect()
-            try:
-                self._prepare(connection)
-                connection.execute(begin)
-                connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-                return connection
-            except BaseException as error:
-                connection.close()
-                if not isinstance(error, sqlite3.OperationalError) or _kind(error) != "locked" or monotonic() > deadline:
-                    raise
-            sleep(_PAUSE)
-
-    @contextmanager
-    def _disk_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except (OSError, ValueError) as error:
-            is_full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT)
-            raise self.refusal("full" if is_full else "unreadable") from None  # whose words quote the path
-
-    def _connect(self) -> sqlite3.Connection:
-        """Open the file; a new one is readable by its owner only. Refuses what is too short to be one."""
-        with self._disk_errors():
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
-            try:
-                status = os.fstat(handle)
-            finally:
-                os.close(handle)
-        if not stat.S_ISREG(status.st_mode) or 0 < status.st_size < _PAGE_BYTES:
-            raise self.refusal("foreign")
-        return _connection(self.path)
-
-    def _prepare(self, connection: sqlite3.Connection) -> None:
-        """Refuse a file that is not ours; bring an old or empty one to this version."""
-        if self._version(connection) < VERSION:
-            self._migrate(connection)
-        self._require_key(connection)
-
-    def _version(self, connection: sqlite3.Connection) -> int:
-        """Refuses a file of another program or a newer version, and one that others than its owner may use."""
-        version = _pragma(connection, "user_version")
-        is_ours = _pragma(connection, "application_id") == APPLICATION
-        if not is_ours and connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            raise self.refusal("foreign")
-        if version > VERSION:
-            raise self.refusal("newer")
-        with self._disk_errors():
-            paths = (path for path in (self.path, key_path(self.path)) if path.exists())
-            if os.name != "nt" and any(path.stat().st_mode & 0o077 for path in paths):  # Windows keeps such rights elsewhere
-                raise self.refusal("open")
-        return version
-
-    def _require_key(self, connection: sqlite3.Connection) -> None:
-        with self._disk_errors():
-            self._now.key, _ = read_key(self.path)
-        first = connection.execute("SELECT item, keyed FROM register").fetchone()
-        if first is None or self.keyed_hash(first[0]) != first[1]:
-            raise self.refusal("key")
-
-    def _migrate(self, connection: sqlite3.Connection) -> None:
-        """Make the tables, with what those of an older version hold, in one transaction."""
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA secure_delete = ON")  # nothing of fingerprints without a key stays in free pages
-        head = self.path.with_name(f"{self.path.name}.head")  # of a register that had a chain of entries
-        connection.execute("BEGIN IMMEDIATE")
-        version = self._version(connection)
-        if version < VERSION:  # else another process has done it
-            with self._disk_errors():
-                self._now.key = read_key(self.path)[0] or (make_key(self.path) if version < 2 else b"")
-                kept_head = head.read_text(encoding="ascii").strip() if head.is_file() else ""
-            try:
-                counter = convert(connection, version, self.keyed_hash, kept_head)
-            except (ValueError, LookupError, TypeError, StopIteration) as error:
-                raise self.refusal("damaged") from error
-            self._require_key(connection)  # without it what was changed outside could not be told from what was booked
-            connection.execute(f"PRAGMA user_version = {VERSION}")
-            connection.execute(f"PRAGMA application_id = {APPLICATION}")
-            if version < 4:
-                with self._disk_errors():
-                    keep_counter(self.path, counter)
-        connection.execute("COMMIT")
-        with self._disk_errors():
-            head.unlink(missing_ok=True)
-        with suppress(sqlite3.OperationalError):  # another connection reads: then it is done when that has ended
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-    def _insert(self, table: str, **values: Any) -> None:
-        """A row of a table, in the open transaction."""
-        with self.reading() as connection:
-            marks = ", ".join("?" * len(values))
-            connection.execute(f"INSERT INTO {table} ({', '.join(values)}) VALUES ({marks})", tuple(values.values()))
-
-    def _records(self, kind: type[T], sql: str, *values: Any) -> tuple[T, ...]:
-        """What a query finds, as records; columns of JSON are parsed, epsilon and delta are one loss."""
-        with self.reading() as connection:
-            cursor = connection.execute(sql, values)
-            names = [column[0] for column in cursor.description]
-            rows = [dict(zip(names, row, strict=True)) for row in cursor]
-        try:
-            for row in rows:
-                row |= {name: parse_json(read(str, row[name])) for name in ("settings", "disclosures") if name in row}
-                row["loss"] = {"epsilon": row.get("epsilon"), "delta": row.get("delta")}
-            return tuple(read(kind, row) for row in rows)
-        except DocumentError as error:
-            raise self.refusal("damaged") from error
-
     def release(
         self,
         data_set: str,
@@ -286,7 +77,7 @@ class Register:
         add_rows: bool = False,
         accept_rows: bool = False,
         disjoint_from: str | Iterable[str] = (),
-        **asked: Any,
+        **settings: Any,
     ) -> ReleaseRecord:
         """Train with exact samplers, write the released file, and book what it costs under the cap of `data_set`.
 
@@ -295,7 +86,7 @@ class Register:
         data_set : str
             Declared before.
         learner : str or FitRequest
-            What to train; with a name, `asked` are `epsilon` and what else `dpviz.fit` takes, without a seed.
+            What to train; with a name, `settings` are `epsilon` and what else `dpviz.fit` takes, without a seed.
         rows, schema
             As for `dpviz.fit`. Private.
         file : path, optional
@@ -327,24 +118,24 @@ class Register:
         from dpviz.learners.request import rows_of, warn_of
         from dpviz.release.release import release
 
-        if "assign" in asked:
+        if "assign" in settings:
             warnings.warn("assign is called add_rows now.", DeprecationWarning, stacklevel=2)
-            add_rows = asked.pop("assign")
+            add_rows = settings.pop("assign")
         if isinstance(learner, FitRequest):
-            for name, value in asked.items():
+            for name, value in settings.items():
                 raise ParameterError("release", name, value, "left out: the FitRequest says what is asked for")
-        is_one = isinstance(disjoint_from, str) or not isinstance(disjoint_from, Iterable)
-        others: tuple[Any, ...] = (disjoint_from,) if is_one else tuple(disjoint_from)
+        is_list = isinstance(disjoint_from, Iterable) and not isinstance(disjoint_from, str)
+        others = tuple(disjoint_from) if is_list else (disjoint_from,)
         if not all(isinstance(other, str) for other in others):
             raise ParameterError("release", "disjoint_from", disjoint_from, "the name of a data set, or several")
         target = None if file is None else _path("file", file)
-        request = learner if isinstance(learner, FitRequest) else FitRequest.of(learner, **asked)
-        for name, value in (("add_rows", add_rows), ("accept_rows", accept_rows)):
+        request = learner if isinstance(learner, FitRequest) else FitRequest.of(learner, **settings)
+        answers = {"add_rows": add_rows, "accept_rows": accept_rows}
+        for name, value in answers.items():
             validate_flag("release", name, value)
         self.data_set(data_set)
         data = rows_of(rows, schema)
-        answers: dict[str, Any] = {"add_rows": add_rows, "accept_rows": accept_rows, "disjoint_from": others}
-        record = release(self, data_set, request, data, file=target, **answers)
+        record = release(self, data_set, request, data, file=target, disjoint_from=others, **answers)
         warn_of(request, data, accepted=True)
         return record
 
@@ -374,8 +165,8 @@ class Register:
                 remedy = "Assign these rows to it, or choose another name."
                 raise RefusedRelease("There is already a data set of this name.", where=name, remedy=remedy)
             about = {"role": str(role), "unit": unit, "rows_per_unit": int(rows_per_unit), "declared": timestamp()}
-            self._insert("data_set", name=name, **about, **caps)
-            self._insert("cap_change", data_set=name, at=about["declared"], **caps)
+            self.insert("data_set", name=name, **about, **caps)
+            self.insert("cap_change", data_set=name, at=about["declared"], **caps)
             return self.data_set(name)
 
     def change_caps(
@@ -386,10 +177,9 @@ class Register:
         Raises RefusedRelease when a cap is raised without a reason and a name.
         """
         check_caps(epsilon_cap, delta_cap, 1)
-        grounds = {
-            column: "" if isinstance(text, str) and not text.strip() else named_line(what, text)
-            for column, what, text in (("reason", "reason", reason), ("made_by", "name", made_by))
-        }
+        grounds = {"reason": reason, "made_by": made_by}
+        for field, text in grounds.items():
+            grounds[field] = "" if isinstance(text, str) and not text.strip() else named_line(field, text)
         with self.writing() as connection:
             before = self.data_set(name)
             if (epsilon_cap > before.epsilon_cap or delta_cap > before.delta_cap) and not all(grounds.values()):
@@ -397,7 +187,7 @@ class Register:
                 raise RefusedRelease("A cap is raised only with a reason and a name.", where=name, remedy=remedy)
             caps = {"epsilon_cap": float(epsilon_cap), "delta_cap": float(delta_cap)}
             connection.execute("UPDATE data_set SET epsilon_cap = ?, delta_cap = ? WHERE name = ?", (*caps.values(), name))
-            self._insert("cap_change", data_set=name, at=timestamp(), **caps, **grounds)
+            self.insert("cap_change", data_set=name, at=timestamp(), **caps, **grounds)
             return self.data_set(name)
 
     def data_set(self, name: str) -> DataSet:
@@ -406,11 +196,11 @@ class Register:
 
     def data_sets(self) -> tuple[DataSet, ...]:
         """All data sets, by name."""
-        return self._records(DataSet, "SELECT * FROM data_set ORDER BY name")
+        return self.records(DataSet, "SELECT * FROM data_set ORDER BY name")
 
     def cap_changes(self, name: str) -> tuple[CapChange, ...]:
         """Every cap this data set has had, oldest first."""
-        return self._records(CapChange, "SELECT * FROM cap_change WHERE data_set = ? ORDER BY number", name)
+        return self.records(CapChange, "SELECT * FROM cap_change WHERE data_set = ? ORDER BY number", name)
 
     def balance(self, name: str) -> Balance:
         """What was spent on a data set and what is left; raises UnknownName."""
@@ -451,11 +241,11 @@ class Register:
                 what = "These rows are not assigned to this data set yet."
                 remedy = "Pass add_rows=True if they belong to it; else declare another data set."
                 raise UnansweredRows("unassigned", what, where=name, remedy=remedy)
-            likely = [one for one in table.likely() if one not in (name, *others)]
+            likely = [other for other in table.likely() if other not in (name, *others)]
             if likely:
                 what = f"These rows look like rows of {' and '.join(map(repr, likely))}, whose cap would count."
-                named = ", ".join(map(repr, likely))
-                remedy = f"Release them under {likely[0]!r}, or pass disjoint_from=({named},) if nobody in them is in it."
+                names = ", ".join(map(repr, likely))
+                remedy = f"Release them under {likely[0]!r}, or pass disjoint_from=({names},) if nobody in them is in it."
                 raise UnansweredRows("recognised", what, where=name, remedy=remedy, data_sets=likely)
             self._keep_digest(table.keyed_hash, name, json.dumps(table.columns))
         for digest in sorted(table.recognition_digests(name, others) - self.digests()):
@@ -463,7 +253,7 @@ class Register:
         return data_set
 
     def _keep_digest(self, digest: str, name: str, columns: str) -> None:
-        self._insert("fingerprint", fingerprint=digest, data_set=name, assigned=timestamp(), columns=columns)
+        self.insert("fingerprint", fingerprint=digest, data_set=name, assigned=timestamp(), columns=columns)
 
     def data_set_of(
         self, fingerprint: str, sums: TableSums | None = None, columns: Iterable[str] = (), *, add_rows: bool = False
@@ -476,7 +266,7 @@ class Register:
         with self.reading():
             table = Table(self, fingerprint, sums, columns)
             where = "WHERE name = (SELECT data_set FROM fingerprint WHERE fingerprint = ?)"
-            for known in self._records(DataSet, f"SELECT * FROM data_set {where}", table.keyed_hash):
+            for known in self.records(DataSet, f"SELECT * FROM data_set {where}", table.keyed_hash):
                 return known
             likely = table.likely(sure=True)
             if len(likely) != 1 or not table.is_whole(likely[0]):
@@ -514,7 +304,7 @@ class Register:
         """Keyed digests of a data set, or of all; `of_rows`: those of assigned rows alone."""
         sql = "SELECT fingerprint FROM fingerprint WHERE data_set = coalesce(?, data_set) AND (? OR columns <> ?)"
         with self.reading() as connection:
-            return frozenset(one for (one,) in connection.execute(sql, (name, not of_rows, MARK)))
+            return frozenset(digest for (digest,) in connection.execute(sql, (name, not of_rows, MARK)))
 
     def columns_of(self, name: str) -> frozenset[str]:
         """Every name of a column of the rows assigned to a data set."""
@@ -575,14 +365,14 @@ class Register:
         content = (token, data_set, timestamp(), learner, texts[0], float(loss.epsilon), float(loss.delta), texts[1])
         booked = dict(zip(DIGEST_COLUMNS, content, strict=True))
         mark = mark_of(booked, self.keyed_hash)
-        self._insert("release", **booked, file=file, seal=mark, digest=mark, state=str(State.STARTED))
+        self.insert("release", **booked, file=file, seal=mark, digest=mark, state=str(State.STARTED))
 
     def changes_outside(self) -> Iterator[str]:
         """Releases that are not as they were booked, or are gone, and caps without a record of them: a sentence each."""
         with self.reading() as connection:
-            names, numbers = ("number", "digest", *DIGEST_COLUMNS), set[int]()
-            for row in connection.execute(f"SELECT {', '.join(names)} FROM release ORDER BY number"):
-                release = dict(zip(names, row, strict=True))
+            columns, numbers = ("number", "digest", *DIGEST_COLUMNS), set[int]()
+            for row in connection.execute(f"SELECT {', '.join(columns)} FROM release ORDER BY number"):
+                release = dict(zip(columns, row, strict=True))
                 numbers.add(release["number"])
                 if mark_of(release, self.keyed_hash) != release["digest"]:
                     yield f"Release number {release['number']:,} was changed outside dpviz."
@@ -660,12 +450,12 @@ class Register:
 
     def find(self, token: str) -> ReleaseRecord | None:
         """The release with this token, if it was started."""
-        return next(iter(self._records(ReleaseRecord, "SELECT * FROM release WHERE token = ?", token)), None)
+        return next(iter(self.records(ReleaseRecord, "SELECT * FROM release WHERE token = ?", token)), None)
 
     def releases(self, name: str | None = None) -> tuple[ReleaseRecord, ...]:
         """All releases, or those of one data set, in the order they were started."""
         sql = "SELECT * FROM release WHERE data_set = coalesce(?, data_set) ORDER BY number"
-        return self._records(ReleaseRecord, sql, name)
+        return self.records(ReleaseRecord, sql, name)
 
     # --- uses of private rows that no guarantee covers
 
@@ -686,7 +476,7 @@ class Register:
             "LEFT JOIN fingerprint AS f USING (fingerprint) WHERE e.what <> ? ORDER BY e.at DESC, e.rowid DESC"
         )
         with self.reading():
-            every = self._records(UncoveredUse, sql, _FIRST_SCHEMA)
+            every = self.records(UncoveredUse, sql, _FIRST_SCHEMA)
             if fingerprint is None:
                 return every
             own, known = self.keyed_hash(fingerprint), self.data_set_of(fingerprint)
@@ -736,24 +526,24 @@ def timestamp() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def named_line(what: str, text: str) -> str:
+def named_line(field: str, text: str) -> str:
     """`text` without surrounding blanks, one printable line of at most MAX_NAME_LENGTH characters."""
     flat = text.strip() if isinstance(text, str) else ""
     if not flat or len(flat) > MAX_NAME_LENGTH or not flat.isprintable():
-        raise ParameterError("a data set", what, text, f"one line of 1 to {MAX_NAME_LENGTH} characters")
+        raise ParameterError("a data set", field, text, f"one line of 1 to {MAX_NAME_LENGTH} characters")
     return flat
 
 
-def _path(name: str, given: Any) -> Path:
-    if not isinstance(given, (str, os.PathLike)):
-        raise ParameterError("the register", name, given, "a path")
-    return Path(given)
+def _path(name: str, path: Any) -> Path:
+    if not isinstance(path, (str, os.PathLike)):
+        raise ParameterError("the register", name, path, "a path")
+    return Path(path)
 
 
 def _inspection_key(data: Rows) -> str:
     """Rows are told again by their count and the sum of the column to predict, under any schema."""
     sums = data.table_sums
-    target = next((one for one in sums.columns if one.name == data.schema.target.name), None) if sums.is_known else None
+    target = next((column for column in sums.columns if column.name == data.schema.target.name), None) if sums.is_known else None
     return f"look {data.identity}" if target is None else f"look {sums.n_rows} {target.text}"
 
 
@@ -765,25 +555,3 @@ def _find(kind: str, name: str, known: dict[str, T]) -> T:
     if not isinstance(name, str) or name not in known:
         raise UnknownName(kind, name, list(known))
     return known[name]
-
-
-# --- SQLite
-
-
-def _connection(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
-    try:
-        connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute("PRAGMA synchronous = FULL")  # a commit is on disk before anything is released
-    except sqlite3.DatabaseError:
-        connection.close()
-        raise
-    return connection
-
-
-def _kind(error: sqlite3.DatabaseError) -> str:
-    return _KINDS.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, "unreadable")
-
-
-def _pragma(connection: sqlite3.Connection, name: str) -> int:
-    return int(connection.execute(f"PRAGMA {name}").fetchone()[0])

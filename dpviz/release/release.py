@@ -77,27 +77,27 @@ def assumptions(schema: Schema, *, explored: int | None = None) -> tuple[Assumpt
     `explored` is how many fits on the same rows were looked at before, None when the rows are not private. It is private: shown
     to the owner, never written to the file.
     """
-    found = [item for column in (*schema.features, schema.target) for item in _of_column(column)]
+    items = [item for column in (*schema.features, schema.target) for item in _of_column(column)]
     count, read = schema.n_public, set(schema.read_from_data)
     if count is None:
-        found.append(Assumption("row count", "", "none is taken as public", Status.UNSAID))
+        items.append(Assumption("row count", "", "none is taken as public", Status.UNSAID))
     elif "n_public" not in read and count % 10 ** max(1, len(str(count)) - MAX_DIGITS):
         fix = "Round it, unless the exact number is public."
-        found.append(Assumption("row count", "", f"about {count:,} rows", Status.DOUBTFUL, fix))
+        items.append(Assumption("row count", "", f"about {count:,} rows", Status.DOUBTFUL, fix))
     else:
-        found.append(_value("row count", "", f"about {count:,} rows", {"n_public"} & read))
+        items.append(_value("row count", "", f"about {count:,} rows", {"n_public"} & read))
     if "features" in read:
-        found.append(_value("choice of columns", "", "which columns are used", {"features"}))
+        items.append(_value("choice of columns", "", "which columns are used", {"features"}))
     if schema.source:
         what = f"corrected after a look at how the rows fit, by: {schema.source}"
-        found.append(Assumption("correction", "", what, Status.DECLARED))
+        items.append(Assumption("correction", "", what, Status.DECLARED))
     if explored:
         what = f"settings were chosen after {_count(explored, 'look', 'looks')} at these rows"
         fix = "Choose settings on simulated or public rows of the same kind (Compare page), then release them once."
-        found.append(Assumption("tuning", "", what, Status.EXPLORED, fix))
+        items.append(Assumption("tuning", "", what, Status.EXPLORED, fix))
     elif explored == 0:
-        found.append(Assumption("tuning", "", "settings were chosen without looking at these rows", Status.DECLARED))
-    return tuple(sorted(found, key=lambda item: (not item.blocks, item.status is Status.DECLARED)))
+        items.append(Assumption("tuning", "", "settings were chosen without looking at these rows", Status.DECLARED))
+    return tuple(sorted(items, key=lambda item: (not item.blocks, item.status is Status.DECLARED)))
 
 
 def _of_column(column: Feature | Target) -> Iterator[Assumption]:
@@ -151,14 +151,13 @@ def preview_terms(schema: Schema, request: FitRequest, *, explored: int | None =
         raise RefusedRelease(what, remedy="Release a learner whose claim holds, such as 'pf-tree'.")
     if not request.plan(schema).is_exact:
         raise no_exact_sampler(f"A mechanism of {spec.title}")
-    taken = assumptions(schema, explored=explored)
-    read = [item for item in taken if item.blocks]
-    if read:
-        first = f"{read[0].kind} of {read[0].column!r}" if read[0].column else read[0].kind
-        more = f" and {len(read) - 1:,} more" if len(read) > 1 else ""
+    items = assumptions(schema, explored=explored)
+    if blocking := [item for item in items if item.blocks]:
+        first = f"{blocking[0].kind} of {blocking[0].column!r}" if blocking[0].column else blocking[0].kind
+        more = f" and {len(blocking) - 1:,} more" if len(blocking) > 1 else ""
         what = f"A released file may hold nothing that was read from the data, but the {first}{more} was."
         raise RefusedRelease(what, remedy="Declare it from public knowledge.")
-    return ReleaseTerms(claim.loss, request.risk(schema, together=together), claim, taken)
+    return ReleaseTerms(claim.loss, request.risk(schema, together=together), claim, items)
 
 
 def release(
@@ -188,12 +187,12 @@ def release(
         before = register.record(token)
         if before.state is State.RELEASED:
             return before
-    tell = progress or (lambda share: None)
+    progress = progress or (lambda share: None)
     target = file or register.folder / f"{request.learner}-{token[:12]}{SUFFIX}"
     require_new_file(target, make_folder=file is None)
 
     balance = register.balance(data_set)
-    data, known = rows_of(rows, schema), balance.data_set
+    data, account = rows_of(rows, schema), balance.data_set
     request = request.at(epsilon=balance.fitting(request.settings.epsilon))  # or what is left, where only rounding differs
     terms = preview_terms(data.schema, request, together=data.rows_per_person is not None)
     if isinstance(data, CountedRows) and data.whereabouts:
@@ -202,13 +201,13 @@ def release(
     require_counts(request.spec, data, request.settings.test_share)
     if data.not_row_wise:
         raise not_row_wise(data.not_row_wise)
-    if data.schema.rows_per_person != known.rows_per_unit:
-        declared, used = known.rows_per_unit, data.schema.rows_per_person
-        what = f"The data set declares at most {declared:,} rows for {known.unit!r}; the schema of these rows says {used:,}."
+    declared, used = account.rows_per_unit, data.schema.rows_per_person
+    if used != declared:
+        what = f"The data set declares at most {declared:,} rows for {account.unit!r}; the schema of these rows says {used:,}."
         raise RefusedRelease(what, where=data_set, remedy=f"Give the schema as many: rows_per_person = {declared:,}.")
     require_source(register, data)
     if not accept_rows and (doubtful := doubts(data)):
-        if known.role is DataRole.PRIVATE:
+        if account.role is DataRole.PRIVATE:
             register.note_inspection(INSPECTION_WARNING, data)
         remedy = "Correct the schema, or how the table is read, by what you know without the rows, or pass accept_rows=True."
         remedy += " Nothing was spent. Keep this private."
@@ -228,10 +227,10 @@ def release(
         disjoint_from=disjoint_from,
         add_rows=add_rows,
     )
-    tell(0.1)
-    result = replace(request.fit(data, ExactNoise()), unit=protected_unit(known, data))
-    _require_as_promised(result, terms)
-    tell(0.9)
+    progress(0.1)
+    result = replace(request.fit(data, ExactNoise()), unit=protected_unit(account, data))
+    _require_booked(result, terms)
+    progress(0.9)
     register.keep_text(token, released_document(result, terms, register.reference_of(token)))
     return register.finish(token)
 
@@ -250,10 +249,10 @@ def require_source(register: Register, data: Any) -> None:
         raise UnansweredRows("source", what, where="source", remedy=remedy)
 
 
-def _require_as_promised(result: FitResult, terms: ReleaseTerms) -> None:
-    """What was done must not cost more than was booked; otherwise nothing is written."""
-    spent = result.spent
-    is_covered = spent.epsilon <= terms.loss.epsilon and spent.delta <= terms.loss.delta
+def _require_booked(result: FitResult, terms: ReleaseTerms) -> None:
+    """Raise RefusedRelease where training cost more than was booked."""
+    spent, booked = result.spent, terms.loss
+    is_covered = spent.epsilon <= booked.epsilon and spent.delta <= booked.delta
     if not (result.released and result.seed is None and is_covered):
         raise RefusedRelease(
             "Training cost more than was promised. Nothing was written, and what was promised stays spent.",

@@ -330,5 +330,5 @@ def test_rows_released_in_python_are_known_on_the_page_in_another_form_and_their
     read, schema = dpviz.read_table(frame[::-1].to_csv(index=False).encode()), schema.declare("x", high=2.0)
     test = open_page("publish", rows=DataInUse(DataRole.PRIVATE, "Mine", None, read, schema, encode(read, schema)), epsilon="0.6")
     assert f"Data set `{NAME}`" in page_text(test)
-    assert "is left of the cap of" in page_text(test)
+    assert "ε = 0.4 is left of the cap of 1" in page_text(test)
     assert "Release" not in buttons(test)

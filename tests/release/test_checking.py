@@ -8,8 +8,7 @@ import pytest
 
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import ParameterError, RefusedRelease, RegisterError
-from dpviz.release import files
-from dpviz.release import register as module
+from dpviz.release import files, store
 from dpviz.release.check import findings, reference_in, resume
 from dpviz.release.register import Register
 from tests.support.register_files import changed, copied, put_back
@@ -148,7 +147,7 @@ def test_a_kill_between_the_commit_and_the_counter_loses_nothing(register, monke
     files.keep_counter(register.path, behind - 1)
     assert files.read_key(register.path)[1] == behind
     with monkeypatch.context() as killed:
-        killed.setattr(module, "keep_counter", lambda path, counter: None)
+        killed.setattr(store, "keep_counter", lambda path, counter: None)
         start(register, "killed")
     assert files.read_key(register.path)[1] == behind
     assert findings(register) == ()

@@ -17,6 +17,7 @@ from dpviz.errors import DpvizError, RefusedRelease, RegisterError, UnsupportedE
 from dpviz.learners import FitRequest
 from dpviz.release import register as books
 from dpviz.release import release as module
+from dpviz.release import store
 from dpviz.release.check import findings
 from dpviz.release.files import is_file_with
 from dpviz.release.records import State
@@ -197,19 +198,19 @@ def swapped(register, monkeypatch):
 
 
 def read_only(register, monkeypatch):
-    def connection(path, real=books._connection):
+    def connection(path, real=store._connection):
         found = real(path)
         found.execute("PRAGMA query_only = ON")
         return found
 
-    monkeypatch.setattr(books, "_connection", connection)
+    monkeypatch.setattr(store, "_connection", connection)
 
 
 def full(register, monkeypatch):
     def keep_counter(path, counter):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(books, "keep_counter", keep_counter)
+    monkeypatch.setattr(store, "keep_counter", keep_counter)
 
 
 STEPS = {"preview_terms": module, "fit": FitRequest, "released_document": module, "keep_text": Register, "put_in_place": books}

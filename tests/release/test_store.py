@@ -14,7 +14,7 @@ import pytest
 from dpviz.accounting.guarantee import PrivacyLoss, for_unit
 from dpviz.errors import RefusedRelease, RegisterError
 from dpviz.io.results import load_result
-from dpviz.release import register as store
+from dpviz.release import store
 from dpviz.release.check import Place, compose_releases, findings, match_file, reference_in, resume
 from dpviz.release.files import key_path, make_key, read_key
 from dpviz.release.register import Register
