@@ -63,12 +63,12 @@ def finish(run: Callable[[list[str]], int], argv: Sequence[str] | None = None) -
     return BAD_INPUT
 
 
-def _run(given: list[str]) -> int:
-    words, renamed = current(given)
+def _run(words: list[str]) -> int:
+    words, changes = current(words)
     try:
         args = parser(words).parse_args(words)
-    except SystemExit as done:  # argparse has printed help or the version
-        return int(done.code or 0)
+    except SystemExit as end:  # argparse has printed help or the version
+        return int(end.code or 0)
     if args.completion is not None:
         import shtab
 
@@ -77,7 +77,7 @@ def _run(given: list[str]) -> int:
     if args.command is None:
         raise DpvizError("A command is needed.", remedy="See `dpviz --help`.")
     _require_text(args)
-    for old, new in renamed:
+    for old, new in changes:
         console.warn(f"`{old}` is called `{new}` now; the old name works in this version only.")
     with console.results(to_stderr=getattr(args, "out", None) == console.STDOUT, as_json=getattr(args, "json", False)):
         code: int = args.run(args)

@@ -56,6 +56,8 @@ from dpviz.table.validation import is_number, validate_count, validate_flag
 
 #: Names of columns that a message lists.
 _MAX_NAMES = 5
+#: What an estimator itself says about a fit.
+_OWN_SETTINGS = frozenset({"learner", "epsilon", "delta", "max_depth", "seed"})
 #: What scikit-learn says of shapes, types and missing cells: of such a message the first line quotes no cell.
 _SAYS_NO_CELL = re.compile(
     r"(Input (X |y )?contains (NaN|infinity)|Found (array with|input variables)|X has \d+ features|The feature names should|"
@@ -180,6 +182,13 @@ class _PrivateEstimator:
             allowed = f"None, or 'middle' with a schema, or with `bounds` and `{self._public}` declared"
             raise ParameterError(owner, "missing", self.missing, allowed)
         validate_flag(owner, "accept_rows", self.accept_rows)
+        params, categories, classes = self.params or {}, self.categories or {}, getattr(self, "classes", None)
+        if not isinstance(params, Mapping) or not _OWN_SETTINGS.isdisjoint(params) or not all(isinstance(k, str) for k in params):
+            raise ParameterError(owner, "params", params, "a mapping from names of the learner's own parameters to values")
+        if not isinstance(categories, Mapping) or not all(map(_is_list, categories.values())):
+            raise ParameterError(owner, "categories", categories, "a mapping from columns to lists of categories")
+        if classes is not None and not _is_list(classes):
+            raise ParameterError(owner, "classes", classes, "a list of classes")
         if self.schema is None:
             return
         if not isinstance(self.schema, Schema):
@@ -578,6 +587,10 @@ def _with_gaps(column: Column, feature: Feature) -> Column:
 def _with_numbers_for_truths(cells: Any, index: Any = None) -> Series:
     """scikit-learn's tools count true as 1 and false as 0. Objects: the type of a column must not follow from its cells."""
     return Series([int(cell) if isinstance(cell, (bool, np.bool_)) else cell for cell in cells], index, dtype=object)
+
+
+def _is_list(value: Any) -> bool:
+    return np.iterable(value) and not isinstance(value, (str, bytes, Mapping))
 
 
 def _range_of(name: str, cells: Any) -> tuple[float, float]:

@@ -37,17 +37,17 @@ FORMER_OPTIONS = {"--again": "--confirm-cap", "--assign": "--add-rows"}
 
 def current(words: Sequence[str]) -> tuple[list[str], list[tuple[str, str]]]:
     """A command line in today's names, and every (old, new) that was put in its place."""
-    found, changed = list(words), list[tuple[str, str]]()
+    words, changes = list(words), list[tuple[str, str]]()
     for old, new in FORMER_COMMANDS.items():
-        if tuple(found[: len(old)]) == old:
-            found[: len(old)] = new
-            changed.append((" ".join(old), " ".join(new)))
-    for place, word in enumerate(found):
+        if tuple(words[: len(old)]) == old:
+            words[: len(old)] = new
+            changes.append((" ".join(old), " ".join(new)))
+    for place, word in enumerate(words):
         option, equals, value = word.partition("=")
         if option in FORMER_OPTIONS:
-            found[place] = f"{FORMER_OPTIONS[option]}{equals}{value}"
-            changed.append((option, FORMER_OPTIONS[option]))
-    return found, changed
+            words[place] = f"{FORMER_OPTIONS[option]}{equals}{value}"
+            changes.append((option, FORMER_OPTIONS[option]))
+    return words, changes
 
 
 def load(name: str) -> ModuleType:

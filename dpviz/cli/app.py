@@ -21,10 +21,10 @@ LESSONS_SCRIPT = Path(__file__).parents[1] / "app" / "learn" / "main.py"
 
 def _address(text: str) -> str:
     """Scheme, host and perhaps a port, as browsers write an origin."""
-    found = text.rstrip("/").lower()
-    if not re.fullmatch(r"https?://([\w.-]+|\[[0-9a-f:.]+\])(:\d{1,5})?", found):
+    address = text.rstrip("/").lower()
+    if not re.fullmatch(r"https?://([\w.-]+|\[[0-9a-f:.]+\])(:\d{1,5})?", address):
         raise ArgumentTypeError(f"must be an address such as https://trees.example.org, got {text!r:.80}")
-    return found
+    return address
 
 
 def _ip(text: str) -> IPv4Address | IPv6Address:

@@ -8,7 +8,7 @@ import json
 import sys
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, count
@@ -31,7 +31,7 @@ class _Results:
 
     to_stderr: bool = False  #: stdout takes the file itself
     as_json: bool = False
-    found: dict[str, Any] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)  #: Of a reader, until something else is printed
 
 
@@ -44,12 +44,12 @@ def results(*, to_stderr: bool, as_json: bool) -> Iterator[None]:
     global _results
     before, _results = _results, _Results(to_stderr, as_json)
     try:
-        with _doubts_noted():
+        with note_doubts():
             yield
         _print_notes()
         if as_json:
             _erase()
-            _print(json.dumps(_results.found, indent=2, ensure_ascii=False))
+            _print(json.dumps(_results.values, indent=2, ensure_ascii=False))
     except DpvizError:  # what is wrong is one line, beside what may be the reason of it
         _print_notes(doubts_alone=True)
         raise
@@ -58,17 +58,17 @@ def results(*, to_stderr: bool, as_json: bool) -> Iterator[None]:
 
 
 @contextmanager
-def _doubts_noted() -> Iterator[None]:
-    """What a reader warns of is said in the words of the command line; other warnings are shown as Python shows them."""
+def note_doubts(in_words: Callable[[str], str] = lambda doubt: doubt) -> Iterator[None]:
+    """What a reader warns of is a note, `in_words`; other warnings are shown as Python shows them."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", ReadingWarning)
-        shown = warnings.showwarning
+        usual = warnings.showwarning
 
         def show(message: Any, *args: Any, **more: Any) -> None:
             if isinstance(message, ReadingWarning):
-                note(message.doubt)
+                note(in_words(message.doubt))
             else:
-                shown(message, *args, **more)
+                usual(message, *args, **more)
 
         warnings.showwarning = show
         yield
@@ -106,14 +106,14 @@ def status(text: str) -> None:
         print(f"{_ERASE}{printable(text)} ...", end="", file=sys.stderr, flush=True)
 
 
-def progress(what: str) -> Progress:
-    """Shows `what` as the current stage, with the share of it that is done and an estimate of the time that is left."""
+def progress(stage: str) -> Progress:
+    """Shows the current stage, with the share of it that is done and an estimate of the time that is left."""
     start = time.monotonic()
 
-    def tell(share: float) -> None:
-        status(f"{what}, {share:.0%}{time_left(time.monotonic() - start, share)}")
+    def show(share: float) -> None:
+        status(f"{stage}, {share:.0%}{time_left(time.monotonic() - start, share)}")
 
-    return tell
+    return show
 
 
 def time_left(elapsed: float, share: float) -> str:
@@ -156,14 +156,14 @@ def is_json() -> bool:
 def show_values(values: Mapping[str, Any]) -> None:
     """Add numbers to the JSON object, beside or instead of the texts that people read."""
     if _results.as_json:
-        _results.found |= values
+        _results.values |= values
 
 
 def show_pairs(pairs: Sequence[tuple[str, str]]) -> None:
     """Print one name and value per line, with the values aligned."""
     _print_notes()
     if _results.as_json:
-        _results.found |= {_key(name): value for name, value in pairs}
+        _results.values |= {_key(name): value for name, value in pairs}
         return
     _erase()
     width = max((len(name) for name, _ in pairs), default=0)
@@ -176,7 +176,7 @@ def show_table(name: str, header: Sequence[str], rows: Sequence[Sequence[str]]) 
     _print_notes()
     if _results.as_json:
         keys = _keys(header)
-        _results.found[name] = [dict(zip(keys, row, strict=True)) for row in rows]
+        _results.values[name] = [dict(zip(keys, row, strict=True)) for row in rows]
         return
     _erase()
     lines = [list(header), *([printable(cell) for cell in row] for row in rows)]
@@ -197,11 +197,11 @@ def _key(name: str) -> str:
 
 def _keys(names: Sequence[str]) -> list[str]:
     """A key for every name, all different: names of classes and columns come from tables."""
-    found = list[str]()
+    keys = list[str]()
     for key in map(_key, names):
-        tries = chain([key], (f"{key}_{number}" for number in count(2)))
-        found.append(next(one for one in tries if one not in found))
-    return found
+        candidates = chain([key], (f"{key}_{number}" for number in count(2)))
+        keys.append(next(candidate for candidate in candidates if candidate not in keys))
+    return keys
 
 
 def _print(text: str) -> None:

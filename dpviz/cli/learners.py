@@ -73,8 +73,8 @@ def run_learners(args: Namespace) -> int:
     if args.schema is not None:
         if args.name is not None:
             raise DpvizError("NAME and --for are two questions.", where="--for", remedy="Leave one of them out.")
-        found = which_learner(load_schema(args.schema), epsilon=args.epsilon)
-        console.show_pairs([("take", found.learner), ("because", found.reason), ("otherwise", found.lost)])
+        advice = which_learner(load_schema(args.schema), epsilon=args.epsilon)
+        console.show_pairs([("take", advice.learner), ("because", advice.reason), ("otherwise", advice.lost)])
         return 0
     if args.name is not None:
         return _show_learner(get_learner(args.name))
@@ -86,13 +86,13 @@ def run_learners(args: Namespace) -> int:
 
 def verdict_in_words(learner: str, stored: StoredRun) -> str:
     """The verdict (of the code where nothing is stored), or, as in "violated at 0.1, unproven at 1 and 3", one per epsilon."""
-    where: dict[str, list[str]] = {}
+    epsilons: dict[str, list[str]] = {}
     for facts in stored.facts:
         if facts.learner == learner and not facts.params:
-            where.setdefault(facts.claim.verdict, []).append(f"{facts.epsilon:g}")
-    if len(where) > 1:
-        return ", ".join(f"{verdict} at {' and '.join(at)}" for verdict, at in where.items())
-    return next(iter(where), typical(learner).claim.verdict)
+            epsilons.setdefault(facts.claim.verdict, []).append(f"{facts.epsilon:g}")
+    if len(epsilons) > 1:
+        return ", ".join(f"{verdict} at {' and '.join(of_verdict)}" for verdict, of_verdict in epsilons.items())
+    return next(iter(epsilons), typical(learner).claim.verdict)
 
 
 def claims_in_words(claim: Claim) -> str:
@@ -103,28 +103,27 @@ def claims_in_words(claim: Claim) -> str:
 
 
 def _row(spec: LearnerSpec, stored: StoredRun) -> tuple[str, ...]:
-    planned = typical(spec)
-    claim = planned.claim
-    released = "yes" if planned.plan.is_exact and math.isfinite(claim.epsilon) else "no"
+    learner = typical(spec)
+    claim = learner.claim
+    release = "yes" if learner.plan.is_exact and math.isfinite(claim.epsilon) else "no"
     bounds = _bounds_in_words(stored.of(spec.name, 1.0))
-    return spec.name, spec.title, claims_in_words(claim), verdict_in_words(spec.name, stored), *bounds, released, spec.idea
+    return spec.name, spec.title, claims_in_words(claim), verdict_in_words(spec.name, stored), *bounds, release, spec.idea
 
 
 def _show_learner(spec: LearnerSpec) -> int:
     console.show_pairs([("name", spec.name), ("title", spec.title), ("source", spec.citation)])
-    found, known = parameters(spec.name), differences(spec.name)
-    if found:
+    sentences, statements = differences(spec.name), statement_rows(spec.name)
+    if lines := [(item.name, str(item.default), item.allowed, item.about) for item in parameters(spec.name)]:
         console.show_title("parameters (--param NAME=VALUE; in Python arguments of fit)")
-        lines = [(item.name, str(item.default), item.allowed, item.about) for item in found]
         console.show_table("parameters", ("NAME", "DEFAULT", "MUST BE", "WHAT IT IS"), lines)
     if console.is_json():
-        console.show_values({"differences": known, "statements": statement_rows(spec.name)})
+        console.show_values({"differences": sentences, "statements": statements})
         return 0
-    console.show_title("differences from the source" if known else "No difference is known.")
-    console.show_pairs([(str(place), one) for place, one in enumerate(known, 1)])
-    for row in statement_rows(spec.name):
+    console.show_title("differences from the source" if sentences else "No difference is known.")
+    console.show_pairs([(str(number), sentence) for number, sentence in enumerate(sentences, 1)])
+    for statement in statements:
         console.show_title("statement of the paper")
-        console.show_pairs(list(row.items()))
+        console.show_pairs(list(statement.items()))
     return 0
 
 
@@ -157,9 +156,9 @@ def _verify_one(args: Namespace) -> int:
     spec = get_learner(args.learners[0])
     params = parse_parameters(spec, args.param)
     console.status(f"Verifying {spec.title}")
-    places = (*QUICK_UNIVERSES, *COUNTEREXAMPLES) if args.quick else None
-    found = verify_each(spec, epsilon=1.0 if args.epsilon is None else args.epsilon, universes=places, **params)
-    worst = worst_of(found)
+    universes = (*QUICK_UNIVERSES, *COUNTEREXAMPLES) if args.quick else None
+    results = verify_each(spec, epsilon=1.0 if args.epsilon is None else args.epsilon, universes=universes, **params)
+    worst = worst_of(results)
     numbers = (f"{worst.epsilon:g}", f"{worst.claimed:g}", f"{worst.composed:.4g}", f"{worst.log_ratio:.4f}")
     line = (_learner_text(worst.learner, worst.params), *numbers, worst.verdict, worst.searched, worst.because)
     header = ("LEARNER", "EPSILON", "CLAIMED", "COMPOSED", "SEARCHED", "FINDING", "WHERE", "REASON")
@@ -167,7 +166,7 @@ def _verify_one(args: Namespace) -> int:
     console.show_title("Where the search looked")
     rows = [
         (f"{item.log_ratio:.4f}", item.verdict, f"{item.n_sets:,}", f"{item.n_pairs:,}", f"{item.seconds:.1f}", item.searched)
-        for item in found
+        for item in results
     ]
     console.show_table("searched", ("SEARCHED", "FINDING", "DATA SETS", "PAIRS", "SECONDS", "WHERE"), rows)
     if (pair := worst.worst_pair) is not None:
@@ -185,19 +184,19 @@ def _verify_all(args: Namespace) -> int:
         raise DpvizError("--all sets epsilon and parameters itself.", where="--all", remedy="Leave --epsilon and --param out.")
     check_output(args.out, force=args.force)
     # where learners are named, the other entries of the file stay
-    kept = stored_run(args.out) if args.learners and args.out is not None and args.out.exists() else None
-    found = verify_all(
+    before = stored_run(args.out) if args.learners and args.out is not None and args.out.exists() else None
+    run = verify_all(
         date=datetime.now(UTC).date().isoformat(),
         learners=args.learners,
         quick=args.quick,
         progress=lambda share, text: console.status(f"{share:.0%} {text}"),
     )
     if args.out is not None:
-        write_whole(args.out, run_to_json(found if kept is None else kept.update(found)), force=args.force)
-    console.show_title(f"Learners ({NEIGHBOURS}; {found.processor_seconds:.0f} processor seconds)")
+        write_whole(args.out, run_to_json(run if before is None else before.update(run)), force=args.force)
+    console.show_title(f"Learners ({NEIGHBOURS}; {run.processor_seconds:.0f} processor seconds)")
     header = ("LEARNER", "EPSILON", "PROVED", "SEARCHED", "ATTACKED", "STRENGTH", "CEILING", "CLAIMED", "COMPOSED", "SECONDS")
-    console.show_table("facts", (*header, "DATE", "REASON"), list(map(_fact_cells, found.facts)))
-    return REFUTATION if found.has_broken_ledger else 0
+    console.show_table("facts", (*header, "DATE", "REASON"), list(map(_fact_cells, run.facts)))
+    return REFUTATION if run.has_broken_ledger else 0
 
 
 def _fact_cells(facts: LearnerEvidence) -> Sequence[str]:
@@ -209,14 +208,12 @@ def _fact_cells(facts: LearnerEvidence) -> Sequence[str]:
 
 def _bounds_in_words(facts: LearnerEvidence | None) -> tuple[str, str]:
     """What was searched and attacked, as in (">= 1.402, beyond", "not attacked")."""
-    searched = facts.searched if facts is not None else None
-    attacked = facts.attacked if facts is not None else None
-    return (
-        _bound_in_words(searched.log_ratio, SEARCH_BADGES[against_claim(searched.log_ratio, searched)])
-        if searched
-        else "not listed",
-        _bound_in_words(attacked.bound, attack_badge(attacked)) if attacked else "not attacked",
-    )
+    search, attack = "not listed", "not attacked"
+    if facts is not None and (searched := facts.searched):
+        search = _bound_in_words(searched.log_ratio, SEARCH_BADGES[against_claim(searched.log_ratio, searched)])
+    if facts is not None and (attacked := facts.attacked):
+        attack = _bound_in_words(attacked.bound, attack_badge(attacked))
+    return search, attack
 
 
 def _bound_in_words(bound: float, badge: Badge) -> str:
@@ -239,9 +236,9 @@ def run_audit(args: Namespace) -> int:
 
     Example: dpviz audit without.txt with.txt --epsilon 1
     """
-    found = audit_outputs(args.without, args.with_row, delta=args.delta, claimed=args.epsilon)
+    bound = audit_outputs(args.without, args.with_row, delta=args.delta, claimed=args.epsilon)
     if console.is_json():
-        console.show_values({**asdict(found), "refutes": found.refutes})
+        console.show_values({**asdict(bound), "refutes": bound.refutes})
     else:
-        console.show_pairs([("Attacked", str(found))])
-    return REFUTATION if found.refutes else 0
+        console.show_pairs([("Attacked", str(bound))])
+    return REFUTATION if bound.refutes else 0

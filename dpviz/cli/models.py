@@ -90,14 +90,14 @@ def run_predict(args: Namespace) -> int:
     """
     check_output(args.out, force=args.force, inputs=(args.model, args.data))
     model = model_from_json(read_model_file(args.model))
-    unanswered, seen = Unanswered(), _Marks(args.out.suffix.lower() == ".parquet")
-    found = seen.watch(_answers(model, _pieces(args, model), unanswered))
-    write_whole(args.out, parts(args.out.suffix, found, guard=args.guard_formulas), force=args.force)
-    if seen.formulas and not (args.guard_formulas or seen.is_parquet):
+    unanswered, marks = Unanswered(), _Marks(args.out.suffix.lower() == ".parquet")
+    answers = marks.watch(_answers(model, _pieces(args, model), unanswered))
+    write_whole(args.out, parts(args.out.suffix, answers, guard=args.guard_formulas), force=args.force)
+    if marks.formulas and not (args.guard_formulas or marks.is_parquet):
         console.warn(
             "Some keys or labels begin like formulas of a spreadsheet and are written as they are; see --guard-formulas."
         )
-    if seen.lost_letters:
+    if marks.lost_letters:
         console.warn("Some keys hold bytes that are not UTF-8, which are lost: such keys cannot be joined to DATA.")
     if unanswered.sentence:
         console.warn(unanswered.sentence)
@@ -137,8 +137,8 @@ def _pieces(args: Namespace, model: Model) -> Iterator[tuple[RawTable, str, Any]
             yield table_of_batch(batch, ReadOptions(str(address))), address.order, keys
     elif is_large(args.data) or (args.data.suffix.lower() in IN_BATCHES and args.data.is_file()):
         wanted = tuple(dict.fromkeys([*names, *([key] if key else [])]))
-        asked = ReadOptions(args.data.name, **reading_of(args), wanted=wanted, by_record=True, keep_empty=True, key=key)
-        batches = batches_of(args.data, asked)
+        options = ReadOptions(args.data.name, **reading_of(args), wanted=wanted, by_record=True, keep_empty=True, key=key)
+        batches = batches_of(args.data, options)
         console.note(*batches.notes)
         for table in batches.read(console.progress(f"Predicting {args.data}")):
             console.note(*(note for note in table.notes if isinstance(note, Doubt)))
@@ -157,10 +157,10 @@ def _answers(model: Model, pieces: Iterable[tuple[RawTable, str, Any]], unanswer
         n_records += table.n_records
         if keys is None and key:
             keys = keys_of(table, key)
-        found, why = answers_to(model, new, key, keys)
-        if why and number == 0:
-            console.warn(f"Only labels are written. {why}")
-        yield found
+        answers, why_labels_alone = answers_to(model, new, key, keys)
+        if why_labels_alone and number == 0:
+            console.warn(f"Only labels are written. {why_labels_alone}")
+        yield answers
 
 
 # --- evaluate
@@ -182,10 +182,10 @@ def run_evaluate(args: Namespace) -> int:
     if isinstance(args.data, str) and parse_address(args.data).engine == "spark" and (tree is None or is_number):
         what = "On a cluster only a tree of classes can be measured: for another model its rows would have to leave the cluster."
         raise TableError("uncounted", what, remedy="Export the rows as Parquet and evaluate on the file.")
-    with open_rows(args, model.schema) as found:
-        rows = found.rows.data if isinstance(found.rows, LocalRows) else found.rows
+    with open_rows(args, model.schema) as source:
+        rows = source.rows.data if isinstance(source.rows, LocalRows) else source.rows
         if isinstance(rows, EncodedDataset):
-            _start(args, found.n_read, rows.n_rows)
+            _start(args, source.n_read, rows.n_rows)
             if is_number:
                 _show_metrics(model, rows.n_rows, metrics(model, rows, rows), metric_intervals(model, rows))
             else:
@@ -193,7 +193,7 @@ def run_evaluate(args: Namespace) -> int:
             return 0
         assert tree is not None
         assert isinstance(rows, SourceRows)
-        _start(args, found.n_read, rows.report.rows_kept)
+        _start(args, source.n_read, rows.report.rows_kept)
         _show_classes(model, answered_by_leaf(tree, rows))
     return 0
 
@@ -207,28 +207,29 @@ def _start(args: Namespace, n_read: int, n_rows: int) -> None:
         console.warn(f"{n_read - n_rows:,} rows are left out: missing or undeclared values.")
 
 
-def _show_metrics(model: Model, n_rows: int, found: dict[str, float], between: dict[str, tuple[float, float]]) -> None:
-    order = metrics_for(model.schema, found.get("majority", 0.0))
-    known = [name for name in order if not math.isnan(found[name])]
-    intervals = {name: between[name] for name in known if between.get(name) is not None}
+def _show_metrics(model: Model, n_rows: int, measures: dict[str, float], limits: dict[str, tuple[float, float]]) -> None:
+    order = metrics_for(model.schema, measures.get("majority", 0.0))
+    known = [name for name in order if not math.isnan(measures[name])]
+    intervals = {name: limits[name] for name in known if limits.get(name) is not None}
     pairs = [("Rows", f"{n_rows:,}")]
-    if "majority" in found:  # what accuracy is worth
-        pairs.append(("Most frequent class", f"{found['majority']:.1%}"))
+    if "majority" in measures:  # what accuracy is worth
+        pairs.append(("Most frequent class", f"{measures['majority']:.1%}"))
     for name in order:
-        about = f" (95%: {interval_text(intervals[name], name)})" if name in intervals else ""
-        pairs.append((capital(METRICS[name]), signs_spelled(f"{measure_text(found[name], name)}{about}") if about else "-"))
+        interval = f" (95%: {interval_text(intervals[name], name)})" if name in intervals else ""
+        text = signs_spelled(f"{measure_text(measures[name], name)}{interval}") if interval else "-"
+        pairs.append((capital(METRICS[name]), text))
     console.show_pairs(pairs)
-    console.show_values({"rows": n_rows, "measures": {name: found[name] for name in known}})
+    console.show_values({"rows": n_rows, "measures": {name: measures[name] for name in known}})
     console.show_values({"intervals": {name: list(pair) for name, pair in intervals.items()}})
 
 
-def _show_classes(model: Model, found: ModelAnswers) -> None:
+def _show_classes(model: Model, answers: ModelAnswers) -> None:
     """The measures, and one line per class: how its rows are predicted, and its error."""
-    confused, classes = found.confusion, model.schema.classes
-    n_rows = confused.sum(axis=1)
-    _show_metrics(model, int(n_rows.sum()), found.metrics(int(n_rows.argmax())), found.intervals())
+    confusion, classes = answers.confusion, model.schema.classes
+    n_rows = confusion.sum(axis=1)
+    _show_metrics(model, int(n_rows.sum()), answers.metrics(int(n_rows.argmax())), answers.intervals())
     console.show_title("Rows of each class, and as what they are predicted")
-    lines = zip(classes, confused.tolist(), recalls(confused).tolist(), strict=True)
+    lines = zip(classes, confusion.tolist(), recalls(confusion).tolist(), strict=True)
     rows = [[name, *map(str, row), "-" if np.isnan(right) else percent(1 - right)] for name, row, right in lines]
     console.show_table("confusion", ["class", *classes, "error"], rows)
 

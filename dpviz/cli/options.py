@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from dpviz.errors import DpvizError
+from dpviz.errors import DpvizError, UnknownName
 from dpviz.learners import DEFAULT
 from dpviz.rows.address import is_address
 from dpviz.table.validation import is_number
@@ -56,13 +56,13 @@ def column(text: str) -> str:
     return text
 
 
-def whole(least: int = 1, most: int = MAX_NUMBER) -> Callable[[str], int]:
+def whole(low: int = 1, high: int = MAX_NUMBER) -> Callable[[str], int]:
     """Reads a whole number in a range."""
 
     def read(text: str) -> int:
-        if text.isascii() and text.isdecimal() and len(text) < _MAX_DIGITS and least <= int(text) <= most:
+        if text.isascii() and text.isdecimal() and len(text) < _MAX_DIGITS and low <= int(text) <= high:
             return int(text)
-        raise ArgumentTypeError(f"must be a whole number from {least:,} to {most:,}, got {text!r:.80}")
+        raise ArgumentTypeError(f"must be a whole number from {low:,} to {high:,}, got {text!r:.80}")
 
     return read
 
@@ -114,7 +114,6 @@ _SHARED: Options = {
     "--workers": option(whole(1, 1000), "N", "processes (default: 1)", default=1),
     "--register": option(Path, "FILE", "the register (default: $DPVIZ_REGISTER, else the user's)"),
     "--no-browser": flag("print the address instead of opening a browser"),
-    "--out": option(Path, "FILE", "where to write {}; - for stdout", required=True),
     "--force": flag("overwrite FILE if it exists"),
     "--json": flag("print the results as one JSON object"),
 }
@@ -124,9 +123,9 @@ TABLE = ("data", *READING, "--target", "--schema", *PERSON)
 LEARNER = ("--learner", "--epsilon", "--max-depth", "--param")
 
 
-def shared(*names: str, **helps: str) -> dict[str, dict[str, Any]]:
-    """Options of these names as the table has them, some with another help."""
-    return {name: _SHARED[name] | ({"help": helps[name]} if name in helps else {}) for name in names}
+def shared(*names: str) -> dict[str, dict[str, Any]]:
+    """Options of these names."""
+    return {name: _SHARED[name] for name in names}
 
 
 def table_or_address(help: str = f"{_TABLE_FILES}; {_OTHER_SOURCES}") -> dict[str, dict[str, Any]]:
@@ -134,11 +133,10 @@ def table_or_address(help: str = f"{_TABLE_FILES}; {_OTHER_SOURCES}") -> dict[st
     return {"data": option(_file_or_address, "DATA", help)}
 
 
-def output(what: str, *, required: bool = True) -> dict[str, dict[str, Any]]:
+def output(content: str, *, required: bool = True) -> dict[str, dict[str, Any]]:
     """`--out` and `--force`."""
-    found = shared("--out", "--force")
-    found["--out"] |= {"help": str(found["--out"]["help"]).format(what), "required": required}
-    return found
+    out = option(Path, "FILE", f"where to write {content}; - for stdout", required=required)
+    return {"--out": out, **shared("--force")}
 
 
 def declare(parser: ArgumentParser, options: Options) -> None:
@@ -155,17 +153,18 @@ def declare(parser: ArgumentParser, options: Options) -> None:
 def parse_parameters(spec: LearnerSpec, texts: Iterable[str]) -> dict[str, Any]:
     """The values of `--param`, by name; whoever takes them says what they must be.
 
-    Raises DpvizError for a text that is not NAME=VALUE.
+    Raises DpvizError for a text that is not NAME=VALUE, UnknownName for what is an option of its own, such as the seed.
     """
-    known = controls_of(spec.Params)
-    values: dict[str, Any] = {}
+    controls, values = controls_of(spec.Params), dict[str, Any]()
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals:
             raise DpvizError(f"{text!r} is not a parameter.", where="--param", remedy="Write NAME=VALUE.")
+        if name not in (*controls, "test_share"):
+            raise UnknownName(f"parameter of {spec.name!r}", name, controls)
         if name in values:
             raise DpvizError(f"{name!r} is given twice.", where="--param", remedy="Give it once.")
-        is_list = name in known and known[name].kind in ("shares", "classes") and value.strip().lower() != "none"
+        is_list = name in controls and controls[name].kind in ("shares", "classes") and value.strip().lower() != "none"
         values[name] = tuple(map(_value, value.split(","))) if is_list else _value(value)
     return values
 

@@ -37,26 +37,25 @@ def run_register(args: Namespace) -> int:
     Example: dpviz register declare clinic --epsilon-cap 3 --unit 'one patient' --rows-per-unit 1
     """
     register = Register(args.register)
-    if args.topic not in (_check, _restore):  # these two are for a register that may be an old copy
+    if args.topic not in (_check, _resume):  # these two are for a register that may be an old copy
         register.recover_interrupted()
     return args.topic(args, register) or 0
 
 
 def _declare(args: Namespace, register: Register) -> None:
     caps = {"epsilon_cap": args.epsilon_cap, "delta_cap": args.delta_cap}
-    unit = {"unit": args.unit, "rows_per_unit": args.rows_per_unit, "role": DataRole(args.role)}
-    register.declare(args.name, **caps, **unit)
+    register.declare(args.name, **caps, unit=args.unit, rows_per_unit=args.rows_per_unit, role=DataRole(args.role))
     console.show_pairs(balance_pairs(register.balance(args.name)))
 
 
 def _cap(args: Namespace, register: Register) -> None:
-    known = register.data_set(args.name)
-    if args.epsilon_cap > known.epsilon_cap and args.confirm_cap != args.epsilon_cap:
-        before, after = (_loss(PrivacyLoss(cap), known) for cap in (known.epsilon_cap, args.epsilon_cap))
+    data_set = register.data_set(args.name)
+    if args.epsilon_cap > data_set.epsilon_cap and args.confirm_cap != args.epsilon_cap:
+        before, after = (_loss(PrivacyLoss(cap), data_set) for cap in (data_set.epsilon_cap, args.epsilon_cap))
         what = f"This raises the cap from {before} to {after}."
         raise RefusedRelease(what, where=args.name, remedy="Give the new cap once more with --confirm-cap, if it is meant.")
-    decided = {"reason": args.reason, "made_by": args.by}
-    register.change_caps(args.name, epsilon_cap=args.epsilon_cap, delta_cap=args.delta_cap, **decided)
+    caps = {"epsilon_cap": args.epsilon_cap, "delta_cap": args.delta_cap}
+    register.change_caps(args.name, **caps, reason=args.reason, made_by=args.by)
     console.show_pairs(balance_pairs(register.balance(args.name)))
 
 
@@ -65,15 +64,15 @@ def _check(args: Namespace, register: Register) -> int:
     if unreadable:
         remedy = "Give files that dpviz released from a register."
         raise DpvizError("This file names no register.", where=path_text(unreadable[0]), remedy=remedy)
-    found = findings(register, files=args.files)
-    about = [("Register", str(register.path))]
-    console.show_pairs([*about, ("Checked", "as it was written" if not found else f"{len(found)} findings")])
-    for line in found:
+    problems = findings(register, files=args.files)
+    checked = f"{len(problems)} findings" if problems else "as it was written"
+    console.show_pairs([("Register", str(register.path)), ("Checked", checked)])
+    for line in problems:
         console.warn(line)
-    return MISMATCH if found else 0
+    return MISMATCH if problems else 0
 
 
-def _restore(args: Namespace, register: Register) -> None:
+def _resume(args: Namespace, register: Register) -> None:
     resume(register, reason=args.reason, made_by=args.by)
     _show(register)
 
@@ -81,15 +80,14 @@ def _restore(args: Namespace, register: Register) -> None:
 def _list(args: Namespace, register: Register) -> None:
     if args.out is None:
         _show(register)
-    else:
-        write = _WRITERS.get(args.out.suffix.lower())
-        if write is None:
-            raise DpvizError(
-                "The format is not known.", where=path_text(args.out), remedy="Give a name that ends in .csv or .json."
-            )
-        check_output(args.out, force=args.force, inputs=[register.path])
-        write_whole(args.out, write(register), force=args.force)
-        console.report(f"Wrote {args.out}.")
+        return
+    write = _WRITERS.get(args.out.suffix.lower())
+    if write is None:
+        remedy = "Give a name that ends in .csv or .json."
+        raise DpvizError("The format is not known.", where=path_text(args.out), remedy=remedy)
+    check_output(args.out, force=args.force, inputs=[register.path])
+    write_whole(args.out, write(register), force=args.force)
+    console.report(f"Wrote {args.out}.")
 
 
 def _show(register: Register) -> None:
@@ -97,44 +95,46 @@ def _show(register: Register) -> None:
         console.show_values(register_record(register) | {"warnings": list(findings(register))})
         return
     data_sets = register.data_sets()
-    about = [("Register", str(register.path))]
-    console.show_pairs(about if data_sets else [*about, ("Releases", "none, and no data set is declared yet")])
-    for found in data_sets:
-        balance = register.balance(found.name)
-        console.show_title(found.name)
+    nothing = [] if data_sets else [("Releases", "none, and no data set is declared yet")]
+    console.show_pairs([("Register", str(register.path)), *nothing])
+    for data_set in data_sets:
+        balance = register.balance(data_set.name)
+        console.show_title(data_set.name)
         console.show_pairs(balance_pairs(balance))
-        changes = register.cap_changes(found.name)
+        changes = register.cap_changes(data_set.name)
         if len(changes) > 1:
-            lines = [(it.at, _loss(it.cap, found), it.made_by, it.reason) for it in changes]
+            lines = [(change.at, _loss(change.cap, data_set), change.made_by, change.reason) for change in changes]
             console.show_table("caps", ("SINCE", "CAP", "SET BY", "REASON"), lines)
         if balance.releases:
-            made = [
-                (str(entry.number), entry.started, entry.status, entry.learner, _loss(entry.loss, found), Path(entry.file).name)
-                for entry in balance.releases
+            releases = [
+                (str(one.number), one.started, one.status, one.learner, _loss(one.loss, data_set), Path(one.file).name)
+                for one in balance.releases
             ]
-            console.show_table("releases", ("NO", "STARTED", "STATUS", "LEARNER", "SPENT", "FILE"), made)
+            console.show_table("releases", ("NO", "STARTED", "STATUS", "LEARNER", "SPENT", "FILE"), releases)
     if uses := visible_to_others(register.uncovered_uses()):
         console.show_title(f"Explorations ({uses[0].status})")
-        noted = [(use.at, use.data_set or "(not assigned)", use.what, use.learner, f"{use.times:,}") for use in uses]
-        console.show_table("explorations", ("LAST", "DATA SET", "WHAT", "LEARNER", "TIMES"), noted)
+        lines = [(use.at, use.data_set or "(not assigned)", use.what, use.learner, f"{use.times:,}") for use in uses]
+        console.show_table("explorations", ("LAST", "DATA SET", "WHAT", "LEARNER", "TIMES"), lines)
     for line in findings(register):
         console.warn(line)
 
 
 def balance_pairs(balance: Balance) -> list[tuple[str, str]]:
     """What a data set's releases cost together, and what is left."""
-    found, spent = balance.data_set, balance.spent
+    data_set, composed = balance.data_set, composed_sentence(balance)
     return [
-        ("Data set", f"{found.name} ({found.role} rows)"),
-        ("Unit", found.protects.text),
-        *((name, _loss(loss, found)) for name, loss in (("Cap", found.cap), ("Spent", spent), ("Left", balance.left))),
+        ("Data set", f"{data_set.name} ({data_set.role} rows)"),
+        ("Unit", data_set.protects.text),
+        ("Cap", _loss(data_set.cap, data_set)),
+        ("Spent", _loss(balance.spent, data_set)),
+        ("Left", _loss(balance.left, data_set)),
         ("Account", ACCOUNT),
-        *([("Composed", signs_spelled(said))] if (said := composed_sentence(balance)) else []),
+        *([("Composed", signs_spelled(composed))] if composed else []),
     ]
 
 
-def _loss(loss: PrivacyLoss, found: DataSet) -> str:
-    return signs_spelled(loss_text(loss, found.protects))
+def _loss(loss: PrivacyLoss, data_set: DataSet) -> str:
+    return signs_spelled(loss_text(loss, data_set.protects))
 
 
 # --- a released file
@@ -152,14 +152,14 @@ def run_check(args: Namespace) -> int:
     register = Register(args.register)
     if args.register is not None and not os.path.isfile(register.path):
         raise DpvizError("There is no register here.", where=path_text(args.register), remedy="Check the path.")
-    found = checked_file(read_model_file(args.file).encode(), args.file.name, register)
-    about = [("File", f"{args.file} ({title(found)})"), ("SHA-256", found.match.sha256)]
-    console.show_pairs([*about, *((name, signs_spelled(said)) for name, said in sentences(found))])
-    console.show_values(values(found))
+    file = checked_file(read_model_file(args.file).encode(), args.file.name, register)
+    about = [("File", f"{args.file} ({title(file)})"), ("SHA-256", file.match.sha256)]
+    console.show_pairs([*about, *((name, signs_spelled(sentence)) for name, sentence in sentences(file))])
+    console.show_values(values(file))
     problems = findings(register) if register.path.exists() else ()
     for line in problems:
         console.warn(line)
-    return 0 if found.is_as_released and not problems else MISMATCH
+    return 0 if file.is_as_released and not problems else MISMATCH
 
 
 _CAPS = {
@@ -192,7 +192,7 @@ _TOPICS = {
     "declare": ("name a data set that shares no rows with any other, and set its cap", _DECLARE | _REGISTER_OPTIONS, _declare),
     "cap": ("change the cap of a data set; what was spent stays spent", _CAP | _REGISTER_OPTIONS, _cap),
     "check": ("is it as it was written? Exit code 1 when it is not", _CHECK | _REGISTER_OPTIONS, _check),
-    "resume": ("go on with an old copy; what was left counts as spent", _RESUME | _REGISTER_OPTIONS, _restore),
+    "resume": ("go on with an old copy; what was left counts as spent", _RESUME | _REGISTER_OPTIONS, _resume),
 }
 OPTIONS = {
     "register": _TOPICS,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from dpviz.cli import console
-from dpviz.errors import DpvizError, ReadingWarning, path_text
+from dpviz.errors import DpvizError, path_text
 from dpviz.io.limits import MAX_ROWS
 from dpviz.io.options import ReadOptions
 from dpviz.io.schemas import load_schema
@@ -80,14 +80,14 @@ def open_rows(args: Namespace, schema: Schema | None, learner: LearnerSpec | Non
     elif is_large(args.data):
         assert schema is not None
         _require_fit(learner, schema, schema)
-        telling = console.progress(f"Reading and encoding {args.data}")
+        progress = console.progress(f"Reading and encoding {args.data}")
         reading = {name: how for name, how in reading_of(args).items() if name != "sheet"}  # of a workbook, which is never large
-        with encode_large(args.data, schema, **persons, **reading, progress=telling) as rows:
+        with encode_large(args.data, schema, **persons, **reading, progress=progress) as rows:
             console.note(*rows.notes)
             yield OpenRows(args.data.name, rows, rows.names, rows.report.rows_read)
     else:
         table = table_of(args, (*schema.feature_names, schema.target.name) if schema else None)
-        with _columns_by_place(table.names) if schema is None else nullcontext():
+        with console.note_doubts(partial(_by_place, table.names)) if schema is None else nullcontext():
             schema = schema or _propose(table, args)
             if learner is not None:
                 require_task(learner, schema)
@@ -96,35 +96,19 @@ def open_rows(args: Namespace, schema: Schema | None, learner: LearnerSpec | Non
         yield OpenRows(table.source, data, table.names, table.n_rows, table)
 
 
-def _require_fit(learner: LearnerSpec | None, schema: Schema, counted: Rows | Schema) -> None:
+def _require_fit(learner: LearnerSpec | None, schema: Schema, rows: Rows | Schema) -> None:
     if learner is not None:
         require_task(learner, schema)
-        require_counts(learner, counted, most_rows=MAX_ROWS)
+        require_counts(learner, rows, most_rows=MAX_ROWS)
 
 
 def _propose(table: RawTable, args: Namespace) -> Schema:
-    """A schema read from the rows."""
     columns = tuple(column for column in table.columns if column.name != args.person)
     return propose_schema(replace(table, columns=columns), args.target)
 
 
-@contextmanager
-def _columns_by_place(names: tuple[str, ...]) -> Iterator[None]:
-    """What is doubtful about a column is said of its place: without a header line a name is a cell."""
-    with warnings.catch_warnings():
-        shown = warnings.showwarning
-
-        def show(message: Any, *args: Any, **more: Any) -> None:
-            if isinstance(message, ReadingWarning):
-                console.note(_by_place(message.doubt, names))
-            else:
-                shown(message, *args, **more)
-
-        warnings.showwarning = show
-        yield
-
-
-def _by_place(doubt: str, names: tuple[str, ...]) -> str:
+def _by_place(names: tuple[str, ...], doubt: str) -> str:
+    """A doubt about a column, said of its place: without a header line a name is a cell."""
     if isinstance(doubt, Doubt) and doubt.column in names:
         return Doubt(f"column {names.index(doubt.column) + 1}: {doubt.finding}", doubt.help)
     return doubt
@@ -135,16 +119,16 @@ def encoded_rows(args: Namespace) -> EncodedDataset:
     if is_large(args.data):
         what = "A folder or a table larger than memory can be trained on, but not studied."
         raise DpvizError(what, where=path_text(args.data), remedy="Give a part of it as one file.")
-    with open_rows(args, declared_schema(args)) as found:
-        assert isinstance(found.rows, EncodedDataset)
-        return found.rows
+    with open_rows(args, declared_schema(args)) as source:
+        assert isinstance(source.rows, EncodedDataset)
+        return source.rows
 
 
 def require_plain(args: Namespace, *more: str) -> None:
     """Raise DpvizError where an argument says how a file is read, but DATA is an address."""
-    given = next((name for name in (*more, *reading_of(args)) if getattr(args, name) is not None), None)
-    if given is not None:
-        raise DpvizError("This is not for a table in an engine.", where=f"--{given}", remedy="Leave it out.")
+    for name in (*more, *reading_of(args)):
+        if getattr(args, name) is not None:
+            raise DpvizError("This is not for a table in an engine.", where=f"--{name}", remedy="Leave it out.")
 
 
 def table_of(args: Namespace, wanted: tuple[str, ...] | None = None, *, by_record: bool = False, key: str = "") -> RawTable:
@@ -170,8 +154,8 @@ def warn_of_proposal(table: RawTable, schema: Schema, target: str | None, *, nam
     if target is None:
         console.warn(f"No --target: the last column{f', {schema.target.name!r},' if named else ''} is used.")
     for column, reason in left_out(table, schema):
-        which = f"The column {column!r}" if named else f"Column {table.names.index(column) + 1}"
-        console.warn(f"{which} is left out: {reason}.")
+        label = f"The column {column!r}" if named else f"Column {table.names.index(column) + 1}"
+        console.warn(f"{label} is left out: {reason}.")
 
 
 def warn_of_read_values(schema: Schema) -> None:

@@ -86,9 +86,20 @@ def run_sweep(args: Namespace) -> int:
     done = _read_frame(args.out) if args.resume and args.out.exists() else None
     data = encoded_rows(args)
     with _stopped_by_keyboard() as stop:
-        how = {"folds": args.folds, "repeats": args.repeats, "seed": args.seed, "workers": args.workers, "done": done}
-        points = {"epsilon": args.epsilon, "max_depth": args.max_depth, "n_rows": args.rows}
-        frame = sweep(args.learners, data, **points, **how, progress=console.progress("Fitting"), stop=stop.is_set)
+        frame = sweep(
+            args.learners,
+            data,
+            epsilon=args.epsilon,
+            max_depth=args.max_depth,
+            n_rows=args.rows,
+            folds=args.folds,
+            repeats=args.repeats,
+            seed=args.seed,
+            workers=args.workers,
+            done=done,
+            progress=console.progress("Fitting"),
+            stop=stop.is_set,
+        )
     write_whole(args.out, frame_csv(frame), force=overwrites)
     warn_of_read_values(data.schema)
     finished, total = len(grid.part_of(frame)), n_fits(list(grid.batches()))
@@ -145,13 +156,13 @@ def run_robustness(args: Namespace) -> int:
     Example: dpviz robustness loans.csv --schema loans.schema.json --epsilon 1
     """
     spec = get_learner(args.learner)
-    settings = {"epsilon": args.epsilon, "max_depth": args.max_depth}
-    request = FitRequest.of(spec.name, **settings, **parse_parameters(spec, args.param))  # checked before the table is read
+    parameters = parse_parameters(spec, args.param)  # checked before the table is read
+    request = FitRequest.of(spec.name, epsilon=args.epsilon, max_depth=args.max_depth, **parameters)
     check_output(args.out, force=args.force, inputs=(args.data, args.schema))
     data = encoded_rows(args)
     splits = [data.split(_TEST_SHARE, seed=args.seed + number) for number in range(args.splits)]
     console.status(f"Drawing {spec.title}")
-    found = certify(
+    table = certify(
         request,
         splits,
         max_poisoned=args.max_poisoned,
@@ -161,27 +172,27 @@ def run_robustness(args: Namespace) -> int:
         workers=args.workers,
     )
     if args.out is not None:
-        write_whole(args.out, frame_csv(found.frame()), force=args.force)
+        write_whole(args.out, frame_csv(table.frame()), force=args.force)
     warn_of_read_values(data.schema)
-    _show(found, args)
+    _show(table, args)
     return 0
 
 
-def _show(found: PoisoningTable, args: Namespace) -> None:
-    title = f"{get_learner(found.learner).title}, epsilon {args.epsilon:g} (add/remove one {found.unit}): guaranteed accuracy"
-    console.show_title(f"{title}, {found.n_done:,} draws. For the owner of the rows only.")
-    bounds = {rows: (found.published(rows), found.tight(rows), found.low(rows)) for rows in found.rows}
-    last = len(found.rows) - 1
+def _show(table: PoisoningTable, args: Namespace) -> None:
+    title = f"{get_learner(table.learner).title}, epsilon {args.epsilon:g} (add/remove one {table.unit}): guaranteed accuracy"
+    console.show_title(f"{title}, {table.n_done:,} draws. For the owner of the rows only.")
+    bounds = {rows: (table.published(rows), table.tight(rows), table.low(rows)) for rows in table.rows}
+    last = len(table.rows) - 1
     lines = []
-    for place_ in sorted({round(step * last / (_LINES - 1)) for step in range(_LINES)}):
-        rows = found.rows[place_]
-        shown = ("-" if math.isnan(bound) else f"{bound:.1%}" for bound in bounds[rows])
-        lines.append((f"{rows:,}", f"{rows / max(1, found.n_train):.2%}", *shown))
+    for place in sorted({round(step * last / (_LINES - 1)) for step in range(_LINES)}):
+        rows = table.rows[place]
+        texts = ("-" if math.isnan(bound) else f"{bound:.1%}" for bound in bounds[rows])
+        lines.append((f"{rows:,}", f"{rows / max(1, table.n_train):.2%}", *texts))
     header = ("POISONED", "SHARE", "PUBLISHED", "TIGHT", f"WITH {args.confidence:.0%} CONFIDENCE")
     console.show_table("bounds", header, lines)
     names = ("published", "tight", "with_confidence")
     numbers = {rows: [None if math.isnan(bound) else bound for bound in each] for rows, each in bounds.items()}
     console.show_values({"bounds": [{"poisoned": rows, **dict(zip(names, each, strict=True))} for rows, each in numbers.items()]})
-    curve = CertifiedCurve(args.epsilon if get_learner(found.learner).spends_epsilon else None, found)
-    verdict = f"No guarantee. {found.reason}" if found.reason else headline([curve], args.above)
+    curve = CertifiedCurve(args.epsilon if get_learner(table.learner).spends_epsilon else None, table)
+    verdict = f"No guarantee. {table.reason}" if table.reason else headline([curve], args.above)
     console.show_pairs([("Verdict", signs_spelled(verdict))])

@@ -34,7 +34,6 @@ from dpviz.results.verdict import DELTA, loss_text
 from dpviz.results.wording import signs_spelled
 from dpviz.table.notes import Interface, note_text
 from dpviz.table.proposal import propose_schema
-from dpviz.training.counted_rows import Rows
 
 
 def _depth(text: str) -> int | str:
@@ -104,9 +103,8 @@ def run_train(args: Namespace) -> int:
     Example: dpviz train loans.csv --schema loans.schema.json --epsilon 1 --out tree.json
     """
     spec = get_learner(args.learner)
-    asked = {"epsilon": args.epsilon, "max_depth": args.max_depth, "depth": args.depth, "delta": args.delta}
-    asked["groups"] = args.groups
-    request = FitRequest.of(spec.name, seed=args.seed, **asked, **parse_parameters(spec, args.param))  # before any row is read
+    settings = {name: getattr(args, name) for name in ("epsilon", "max_depth", "depth", "delta", "groups", "seed")}
+    request = FitRequest.of(spec.name, **settings, **parse_parameters(spec, args.param))  # before any row is read
     check_output(args.out, force=args.force, inputs=(args.data, args.schema))
     is_booked = args.data_set is not None  # an empty name is none that is declared
     if is_booked:
@@ -116,22 +114,23 @@ def run_train(args: Namespace) -> int:
         if getattr(args, name):
             remedy = "Name its data set with --data-set, or leave this out."
             raise DpvizError("This is for a release in the register.", where=f"--{name.replace('_', '-')}", remedy=remedy)
-    with open_rows(args, declared_schema(args), spec) as given:
+    with open_rows(args, declared_schema(args), spec) as source:
         if args.seed is None:
-            if not (args.accept_rows or is_booked) and request.releases(given.rows.schema):
-                check_row_count(given.rows, accept="add --accept-rows", where=path_text(args.data))
-            _prove(given.rows)
+            if not (args.accept_rows or is_booked) and request.releases(source.rows.schema):
+                check_row_count(source.rows, accept="add --accept-rows", where=path_text(args.data))
+            console.status("Trying every export on a tree of these columns")
+            proof = proof_of(source.rows.schema)
+            if proof.missing:
+                console.warn(proof_sentence(proof))
         console.status(f"Training {spec.title}")
-        if is_booked:
-            return _release(args, given, request)
-        return _train(args, given, request)
+        return (_release if is_booked else _train)(args, source, request)
 
 
-def _train(args: Namespace, given: OpenRows, request: FitRequest) -> int:
-    result = request.fit(given.rows)
+def _train(args: Namespace, source: OpenRows, request: FitRequest) -> int:
+    result = request.fit(source.rows)
     console.status("Writing")
     write_whole(args.out, result.to_json() + "\n", force=args.force)
-    _report(args, given, request)
+    _report(args, source, request)
     if not get_learner(args.learner).spends_epsilon:
         console.warn(f"{args.learner} has no privacy, and --epsilon no effect: the file holds exact values of the rows.")
     elif args.seed is None:
@@ -140,43 +139,34 @@ def _train(args: Namespace, given: OpenRows, request: FitRequest) -> int:
     return 0
 
 
-def _release(args: Namespace, given: OpenRows, request: FitRequest) -> int:
+def _release(args: Namespace, source: OpenRows, request: FitRequest) -> int:
     """Assign the rows if asked to, release, and say what is left."""
-    register, data = Register(args.register), given.rows
-    register.data_set(args.data_set)
-    others = [known.name for known in register.alike(given.names) if known.name not in (args.data_set, *args.disjoint_from)]
+    register, data = Register(args.register), source.rows
+    data_set = register.data_set(args.data_set)
+    others = [other.name for other in register.alike(source.names) if other.name not in (data_set.name, *args.disjoint_from)]
     answers: dict[str, Any] = {"add_rows": args.add_rows, "accept_rows": args.accept_rows, "disjoint_from": args.disjoint_from}
     try:
-        entry = release(register, args.data_set, request, data, file=args.out, columns=given.names, **answers)
+        record = release(register, data_set.name, request, data, file=args.out, columns=source.names, **answers)
     except UnansweredRows as question:
         raise _with_options(question, args) from None
     if args.add_rows and others:  # the same people may be in a data set with the same columns: then its cap counts
         console.warn(f"{others[0]!r} has mostly the same columns. Nobody in these rows may be in it, too.")
-    _report(args, given, request)
-    unit = register.data_set(args.data_set)
-    if unit.rows_per_unit > 1 and data.rows_per_person is None:
-        console.warn(f"Nothing but your word bounds the rows of {unit.unit!r}; --person and --rows-per-person do.")
-    said = signs_spelled(loss_text(entry.loss, unit.protects))
-    about = [("Release", f"number {entry.number}, {said}"), ("SHA-256", entry.sha256), ("File", entry.file)]
-    console.show_pairs([*about, *balance_pairs(register.balance(args.data_set))])
+    _report(args, source, request)
+    if data_set.rows_per_unit > 1 and data.rows_per_person is None:
+        console.warn(f"Nothing but your word bounds the rows of {data_set.unit!r}; --person and --rows-per-person do.")
+    loss = signs_spelled(loss_text(record.loss, data_set.protects))
+    about = [("Release", f"number {record.number}, {loss}"), ("SHA-256", record.sha256), ("File", record.file)]
+    console.show_pairs([*about, *balance_pairs(register.balance(data_set.name))])
     return 0
-
-
-def _prove(rows: Rows) -> None:
-    """Every export on a tree of the same columns, before anything is spent."""
-    console.status("Trying every export on a tree of these columns")
-    proof = proof_of(rows.schema)
-    if proof.missing:
-        console.warn(proof_sentence(proof))
 
 
 def _with_options(question: UnansweredRows, args: Namespace) -> UnansweredRows:
     """The question with the answers of this command."""
     names = question.data_sets
-    apart = " ".join(f"--disjoint-from {name!r}" for name in names)
+    options = " ".join(f"--disjoint-from {name!r}" for name in names)
     remedy = {
         "unassigned": "Add --add-rows if they belong to it; else declare another data set (`dpviz register declare`).",
-        "recognised": f"Use --data-set {next(iter(names), '')!r}, or add {apart} if nobody in them is in it.",
+        "recognised": f"Use --data-set {next(iter(names), '')!r}, or add {options} if nobody in them is in it.",
         "few": "Correct the schema, or how the table is read, by what you know without the rows, or add --accept-rows."
         " Nothing was spent. Keep this private.",
         "source": 'Add "source": "codebook of 2024, page 12" or the like to the schema file. Nothing was spent.',
@@ -184,10 +174,10 @@ def _with_options(question: UnansweredRows, args: Namespace) -> UnansweredRows:
     return UnansweredRows(question.code, question.what, where=path_text(args.data), remedy=remedy, data_sets=names)
 
 
-def _report(args: Namespace, given: OpenRows, request: FitRequest) -> None:
+def _report(args: Namespace, source: OpenRows, request: FitRequest) -> None:
     """Stages and warnings. Row counts are private: they go to the owner's terminal, never into the file."""
-    data, table = given.rows, given.table
-    console.report(f"Read {given.source}: {given.n_read:,} rows, {len(given.names)} columns.")
+    data, table = source.rows, source.table
+    console.report(f"Read {source.source}: {source.n_read:,} rows, {len(source.names)} columns.")
     if table is not None and args.schema is None:
         console.warn("No --schema: one was read from the data. Write it with `dpviz schema` and correct it.")
         warn_of_proposal(table, data.schema, args.target)
@@ -195,9 +185,9 @@ def _report(args: Namespace, given: OpenRows, request: FitRequest) -> None:
     console.report(f"Encoded {data.n_rows:,} rows.")
     over_limit = data.report.over_limit if data.report else 0
     if over_limit:
-        beyond = f"{over_limit:,} rows beyond {data.rows_per_person or 1:,} of a person"
-        console.warn(f"{beyond} are left out. This count is private.")
-    if dropped := given.n_read - data.n_rows - over_limit:
+        limit = data.rows_per_person or 1
+        console.warn(f"{over_limit:,} rows beyond {limit:,} of a person are left out. This count is private.")
+    if dropped := source.n_read - data.n_rows - over_limit:
         console.warn(f"{dropped:,} rows were dropped: missing or undeclared values. These counts are private.")
     for remark in remarks(request, data, accepted=args.accept_rows):
         console.warn(str(remark))

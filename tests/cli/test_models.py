@@ -344,18 +344,14 @@ def test_measures_and_the_error_of_every_class_are_shown(run, model, table, tmp_
 
 
 @pytest.mark.slow
-def test_every_form_is_written(run, refused, table, schema, tmp_path):
-    model, out = tmp_path / "model.json", tmp_path / "o.txt"
+def test_every_form_is_written(run, table, schema, tmp_path):
+    model = tmp_path / "model.json"
     assert run("train", table, "--schema", schema, "--epsilon", "2", "--depth", "2", "--seed", "5", "--out", model)[0] == 0
     for name in (*export_names(), "sql"):
         code, said, heard = run("export", model, "--to", name, "--out", tmp_path / f"out-{name}")
         assert (code, heard) == (0, ""), name
         assert (tmp_path / f"out-{name}").stat().st_size > 100
         assert forms().get(name, forms()["sqlite"]).title in said
-    out.write_text("mine")
-    assert "The file exists." in refused("export", model, "--to", "rules", "--out", out)
-    assert out.read_text() == "mine"
-    assert run("export", model, "--to", "rules", "--out", out, "--force")[0] == 0
 
 
 @pytest.mark.parametrize("learner", ["cart", "s-gbdt"])

@@ -68,22 +68,6 @@ def test_parameters_of_every_kind_reach_the_learner(run, table, schema, tmp_path
 
 
 @pytest.mark.slow
-def test_an_existing_file_is_kept_unless_forced(refused, run, table, schema, tmp_path):
-    out = tmp_path / "tree.json"
-    out.write_text("precious", encoding="utf-8")
-    args = ("train", table, "--schema", schema, "--epsilon", "1", "--out", out)
-    assert "The file exists. Choose another --out, or add --force to overwrite it." in refused(*args)
-    assert out.read_text(encoding="utf-8") == "precious"
-    assert run(*args, "--force")[0] == 0
-    assert json.loads(out.read_text(encoding="utf-8"))["format"] == "dpviz-tree/1"
-    before = table.read_bytes(), schema.read_bytes()
-    for victim in (table, schema):
-        args = ("train", table, "--schema", schema, "--epsilon", "1", "--out", victim, "--force")
-        assert "The result would overwrite its own input." in refused(*args)
-    assert (table.read_bytes(), schema.read_bytes()) == before
-
-
-@pytest.mark.slow
 def test_a_hostile_column_name_cannot_steer_the_terminal(run, refused, tmp_path):
     table = tmp_path / "hostile.csv"
     name = "\x1b]0;owned\x07last"
