@@ -67,6 +67,8 @@ def run_app(args: Namespace) -> int:
     require_extra("app", "The dashboard", "streamlit", "plotly", "pyarrow")
     if args.address is not None and not args.lessons:
         raise DpvizError("The dashboard listens on this computer only.", where="--address", remedy="Add --lessons for a class.")
+    if args.address is not None:
+        _require_own(args.address)
     config: dict[str, Any] = {"server.maxUploadSize": max(1, MAX_BYTES >> 20)}
     if args.port is not None:
         config["server.port"] = args.port
@@ -83,6 +85,17 @@ def run_app(args: Namespace) -> int:
             public = public or f"http://{host}"
     code = f"from dpviz.app.serving import serve; serve({str(script)!r}, {public!r}, {config!r})"
     os.execv(sys.executable, [sys.executable, "-P", "-c", code])  # -P: this folder holds no modules of ours
+
+
+def _require_own(address: IPv4Address | IPv6Address) -> None:
+    """Raise DpvizError where this computer cannot listen on this address."""
+    from socket import AF_INET, AF_INET6, create_server  # noqa: TID251 - it asks nobody, and binds
+
+    try:
+        create_server((str(address), 0), family=AF_INET6 if address.version == 6 else AF_INET).close()
+    except OSError:
+        remedy = "Give an address of this computer, such as the one that its network settings show."
+        raise DpvizError("This computer does not have this address.", where="--address", remedy=remedy) from None
 
 
 def run_docs(args: Namespace) -> int:

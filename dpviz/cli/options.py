@@ -150,17 +150,17 @@ def declare(parser: ArgumentParser, options: Options) -> None:
 # --- parameters of a learner
 
 
-def parse_parameters(spec: LearnerSpec, texts: Iterable[str]) -> dict[str, Any]:
-    """The values of `--param`, by name; whoever takes them says what they must be.
+def parse_parameters(spec: LearnerSpec, texts: Iterable[str], *settings: str) -> dict[str, Any]:
+    """The values of `--param`, by name, for the learner's parameters and `settings`; whoever takes them says what they must be.
 
-    Raises DpvizError for a text that is not NAME=VALUE, UnknownName for what is an option of its own, such as the seed.
+    Raises DpvizError for a text that is not NAME=VALUE, UnknownName for another name, such as that of another option.
     """
     controls, values = controls_of(spec.Params), dict[str, Any]()
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals:
             raise DpvizError(f"{text!r} is not a parameter.", where="--param", remedy="Write NAME=VALUE.")
-        if name not in (*controls, "test_share"):
+        if name not in (*controls, *settings):
             raise UnknownName(f"parameter of {spec.name!r}", name, controls)
         if name in values:
             raise DpvizError(f"{name!r} is given twice.", where="--param", remedy="Give it once.")

@@ -156,7 +156,7 @@ def run_robustness(args: Namespace) -> int:
     Example: dpviz robustness loans.csv --schema loans.schema.json --epsilon 1
     """
     spec = get_learner(args.learner)
-    parameters = parse_parameters(spec, args.param)  # checked before the table is read
+    parameters = parse_parameters(spec, args.param, "test_share")  # checked before the table is read
     request = FitRequest.of(spec.name, epsilon=args.epsilon, max_depth=args.max_depth, **parameters)
     check_output(args.out, force=args.force, inputs=(args.data, args.schema))
     data = encoded_rows(args)

@@ -104,7 +104,7 @@ def run_train(args: Namespace) -> int:
     """
     spec = get_learner(args.learner)
     settings = {name: getattr(args, name) for name in ("epsilon", "max_depth", "depth", "delta", "groups", "seed")}
-    request = FitRequest.of(spec.name, **settings, **parse_parameters(spec, args.param))  # before any row is read
+    request = FitRequest.of(spec.name, **settings, **parse_parameters(spec, args.param, "test_share"))  # before any row is read
     check_output(args.out, force=args.force, inputs=(args.data, args.schema))
     is_booked = args.data_set is not None  # an empty name is none that is declared
     if is_booked:

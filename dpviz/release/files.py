@@ -47,8 +47,8 @@ def make_key(register: Path) -> bytes:
 
 def keep_counter(register: Path, counter: int) -> None:
     """Keep that the register has had so many changes, unless more are known."""
-    key, kept = read_key(register)
-    if key and counter > kept:
+    key, latest = read_key(register)
+    if key and counter > latest:
         write_whole(key_path(register), f"{key.hex()}\n{counter}\n", mode=0o600)
         for part in left_behind(key_path(register)):
             with suppress(OSError):  # another process has removed it

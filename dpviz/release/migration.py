@@ -8,7 +8,7 @@ its files print stay; 3 had accounts of Renyi losses, which become sums of epsil
 import json
 import math
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path
@@ -56,9 +56,9 @@ def convert(connection: sqlite3.Connection, version: int, keyed: Callable[[str],
         old["entry"] = [{"number": 1, "kind": "register", "item": item, "content": keyed(item), "head": head}]
     if version < 4:
         _leave_chain(old, keyed)
-    for known in old["data_set"]:
-        if known["rows_per_unit"] > 1:
-            _count_units(old, known, keyed)
+    for data_set in old["data_set"]:
+        if data_set["rows_per_unit"] > 1:
+            _count_units(old, data_set, keyed)
     _write(connection, old, last)
     return int(old["register"][0]["counter"]) + is_behind
 
@@ -119,14 +119,14 @@ def _leave_chain(old: Tables, keyed: Callable[[str], str]) -> None:
 # --- up to version 5: numbers of one row
 
 
-def _count_units(old: Tables, known: Row, keyed: Callable[[str], str]) -> None:
+def _count_units(old: Tables, data_set: Row, keyed: Callable[[str], str]) -> None:
     """Convert what belongs to a data set whose units have several rows.
 
     A cost becomes that of a unit by group privacy (`for_unit`), and so does a cap; but of a cap on delta what is left is no more
     than what was left for a unit before. A release that was changed outside stays one that was.
     """
-    rows, cap = known["rows_per_unit"], _cap(known)
-    own = {name: [row for row in old[name] if row["data_set"] == known["name"]] for name in _OF_DATA_SETS}
+    rows, cap = data_set["rows_per_unit"], _cap(data_set)
+    own = {name: [row for row in old[name] if row["data_set"] == data_set["name"]] for name in _OF_DATA_SETS}
     losses = [PrivacyLoss(row["epsilon"], row["delta"]) for row in own["release"]]
     for row, loss in zip(own["release"], losses, strict=True):
         is_as_booked = mark_of(row, keyed) == row["digest"]
@@ -134,7 +134,7 @@ def _count_units(old: Tables, known: Row, keyed: Callable[[str], str]) -> None:
         row["settings"] = _settings_of_unit(row["settings"], rows)
         if is_as_booked:
             row["digest"] = mark_of(row, keyed)
-    for row in (*own["cap_change"], known):
+    for row in (*own["cap_change"], data_set):
         spent = losses if _cap(row) == cap else []
         row["epsilon_cap"], row["delta_cap"] = _cap_of_unit(_cap(row), spent, rows)
     tables = {row["fingerprint"] for row in own["fingerprint"]}
@@ -154,11 +154,13 @@ def _of_unit(loss: PrivacyLoss, rows: int) -> tuple[float, float]:
 
 def _cap_of_unit(cap: PrivacyLoss, losses: list[PrivacyLoss], rows: int) -> tuple[float, float]:
     """At most what the cap was for a unit: what was spent of delta, and what was left."""
-    epsilon = sum((Fraction(loss.epsilon) for loss in losses), Fraction(0))
-    delta = sum((Fraction(loss.delta) for loss in losses), Fraction(0))
-    left = [max(0.0, round_down(Fraction(most) - spent)) for most, spent in ((cap.epsilon, epsilon), (cap.delta, delta))]
-    known = sum((Fraction(_of_unit(loss, rows)[1]) for loss in losses), Fraction(_of_unit(PrivacyLoss(*left), rows)[1]))
-    return round_down(Fraction(cap.epsilon) * rows), min(_of_unit(cap, rows)[1], round_down(known), _MAX_DELTA)
+    left = PrivacyLoss(_left(cap.epsilon, (loss.epsilon for loss in losses)), _left(cap.delta, (loss.delta for loss in losses)))
+    delta = sum((Fraction(_of_unit(loss, rows)[1]) for loss in (*losses, left)), Fraction(0))
+    return round_down(Fraction(cap.epsilon) * rows), min(_of_unit(cap, rows)[1], round_down(delta), _MAX_DELTA)
+
+
+def _left(cap: float, spent: Iterable[float]) -> float:
+    return max(0.0, round_down(Fraction(cap) - sum(map(Fraction, spent))))
 
 
 def _settings_of_unit(settings: str, rows: int) -> str:

@@ -85,7 +85,7 @@ class Table:
         """What is kept for it to be recognised by, and that it is none of the data sets `others`."""
         if self.sums is None:
             return frozenset()
-        kept = {self.register.keyed_hash(f"rows {self.sums.n_rows} {name}"), *self._digests("sum", name)}
+        digests = {self.register.keyed_hash(f"rows {self.sums.n_rows} {name}"), *self._digests("sum", name)}
         if self.sums.is_known:
-            kept.add(self.register.keyed_hash(f"summed {self.keyed_hash} {name}"))
-        return frozenset(kept.union(*map(self._answers, others)))
+            digests.add(self.register.keyed_hash(f"summed {self.keyed_hash} {name}"))
+        return frozenset(digests.union(*map(self._answers, others)))

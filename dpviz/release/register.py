@@ -161,7 +161,7 @@ class Register(Store):
             raise ParameterError("a data set", "role", role, f"one of {', '.join(map(repr, map(str, DataRole)))}")
         caps = {"epsilon_cap": float(epsilon_cap), "delta_cap": float(delta_cap)}
         with self.writing():
-            if any(known.name == name for known in self.data_sets()):
+            if name in [data_set.name for data_set in self.data_sets()]:
                 remedy = "Assign these rows to it, or choose another name."
                 raise RefusedRelease("There is already a data set of this name.", where=name, remedy=remedy)
             about = {"role": str(role), "unit": unit, "rows_per_unit": int(rows_per_unit), "declared": timestamp()}
@@ -192,7 +192,7 @@ class Register(Store):
 
     def data_set(self, name: str) -> DataSet:
         """The data set called `name`; raises UnknownName."""
-        return _find("data set", name, {known.name: known for known in self.data_sets()})
+        return _find("data set", name, {data_set.name: data_set for data_set in self.data_sets()})
 
     def data_sets(self) -> tuple[DataSet, ...]:
         """All data sets, by name."""
@@ -266,8 +266,8 @@ class Register(Store):
         with self.reading():
             table = Table(self, fingerprint, sums, columns)
             where = "WHERE name = (SELECT data_set FROM fingerprint WHERE fingerprint = ?)"
-            for known in self.records(DataSet, f"SELECT * FROM data_set {where}", table.keyed_hash):
-                return known
+            for data_set in self.records(DataSet, f"SELECT * FROM data_set {where}", table.keyed_hash):
+                return data_set
             likely = table.likely(sure=True)
             if len(likely) != 1 or not table.is_whole(likely[0]):
                 return None
@@ -285,10 +285,9 @@ class Register(Store):
         """Data sets whose rows have mostly the same columns (at least half of all names), the most alike first."""
         names = set(columns)
         with self.reading():
-            known = {data_set.name: self.columns_of(data_set.name) for data_set in self.data_sets()}
-            shares = {name: len(names & theirs) / len(names | theirs) for name, theirs in known.items() if theirs}
-            likely = sorted((-share, name) for name, share in shares.items() if share >= ALIKE)
-            return tuple(self.data_set(name) for _, name in likely)
+            columns_of = {data_set: self.columns_of(data_set.name) for data_set in self.data_sets()}
+            shares = {one: len(names & theirs) / len(names | theirs) for one, theirs in columns_of.items() if theirs}
+            return tuple(sorted((one for one in shares if shares[one] >= ALIKE), key=lambda one: (-shares[one], one.name)))
 
     def knows_as_private(self, fingerprint: str, sums: TableSums | None) -> bool:
         """Whether these rows belong to a private data set, or were used as private ones."""
@@ -379,10 +378,10 @@ class Register(Store):
             (last,) = connection.execute("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'release'").fetchone()
             for number in sorted(set(range(1, 1 + last)) - numbers):
                 yield f"Release number {number:,} is gone."
-            for known in self.data_sets():
-                changes = self.cap_changes(known.name)
-                if not changes or changes[-1].cap != known.cap:
-                    yield f"The cap of {known.name!r} was changed without a record of it."
+            for data_set in self.data_sets():
+                changes = self.cap_changes(data_set.name)
+                if not changes or changes[-1].cap != data_set.cap:
+                    yield f"The cap of {data_set.name!r} was changed without a record of it."
 
     def keep_text(self, token: str, text: str) -> None:
         """Keep the text of a finished file until it stands in its place.
@@ -476,11 +475,11 @@ class Register(Store):
             "LEFT JOIN fingerprint AS f USING (fingerprint) WHERE e.what <> ? ORDER BY e.at DESC, e.rowid DESC"
         )
         with self.reading():
-            every = self.records(UncoveredUse, sql, _FIRST_SCHEMA)
+            uses = self.records(UncoveredUse, sql, _FIRST_SCHEMA)
             if fingerprint is None:
-                return every
-            own, known = self.keyed_hash(fingerprint), self.data_set_of(fingerprint)
-        return tuple(use for use in every if use.fingerprint == own or (known and use.data_set == known.name))
+                return uses
+            own, data_set = self.keyed_hash(fingerprint), self.data_set_of(fingerprint)
+        return tuple(use for use in uses if use.fingerprint == own or (data_set and use.data_set == data_set.name))
 
     def note_inspection(self, what: str, data: Rows) -> None:
         """Note an inspection of these rows by their schema (INSPECTION, INSPECTION_WARNING), with the first schema's digest."""

@@ -294,6 +294,8 @@ def test_the_server_gets_the_public_address_as_browsers_write_it(monkeypatch, ru
         assert "must be an address such as https://trees.example.org" in refused("app", "--public-address", given)
     assert "listens on this computer only" in refused("app", "--address", "192.168.1.20")
     assert "must be one IP address of this computer" in refused("app", "--lessons", "--address", "0.0.0.0")
+    for elsewhere in ("192.0.2.1", "::1%nowhere"):
+        assert "This computer does not have this address" in refused("app", "--lessons", "--address", elsewhere)
     assert len(started) == n_started
 
 

@@ -42,7 +42,7 @@ WRONG = [
     (f"{TRAIN} --colour red", "Unrecognized arguments: --colour red."),
     (f"{TRAIN} --param bins=3", "There is no parameter of 'pf-tree' called 'bins'. Known: leaves, lookahead"),
     *((f"{TRAIN} --param {name}=3", f"There is no parameter of 'pf-tree' called '{name}'.") for name in ("epsilon", "seed")),
-    ("verify pf-tree --param universes=3", "There is no parameter of 'pf-tree' called 'universes'."),
+    *((f"verify pf-tree --param {name}=.3", f"of 'pf-tree' called '{name}'.") for name in ("universes", "test_share")),
     (f"{TRAIN} --param bins", "--param: 'bins' is not a parameter. Write NAME=VALUE."),
     (f"{TRAIN} --param level_shares=1 --param level_shares=2", "--param: 'level_shares' is given twice."),
     (f"{TRAIN} --learner privatree --param bins=many", "'bins' parameter of privatree must be a whole number in [2, 64]."),
