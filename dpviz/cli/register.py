@@ -113,8 +113,8 @@ def _show(register: Register) -> None:
             console.show_table("releases", ("NO", "STARTED", "STATUS", "LEARNER", "SPENT", "FILE"), releases)
     if uses := visible_to_others(register.uncovered_uses()):
         console.show_title(f"Explorations ({uses[0].status})")
-        lines = [(use.at, use.data_set or "(not assigned)", use.what, use.learner, f"{use.times:,}") for use in uses]
-        console.show_table("explorations", ("LAST", "DATA SET", "WHAT", "LEARNER", "TIMES"), lines)
+        looks = [(use.at, use.data_set or "(not assigned)", use.what, use.learner, f"{use.times:,}") for use in uses]
+        console.show_table("explorations", ("LAST", "DATA SET", "WHAT", "LEARNER", "TIMES"), looks)
     for line in findings(register):
         console.warn(line)
 

@@ -124,13 +124,13 @@ class Register(Store):
         if isinstance(learner, FitRequest):
             for name, value in settings.items():
                 raise ParameterError("release", name, value, "left out: the FitRequest says what is asked for")
-        is_list = isinstance(disjoint_from, Iterable) and not isinstance(disjoint_from, str)
-        others = tuple(disjoint_from) if is_list else (disjoint_from,)
+        is_one = isinstance(disjoint_from, str) or not isinstance(disjoint_from, Iterable)
+        others: tuple[Any, ...] = (disjoint_from,) if is_one else tuple(disjoint_from)
         if not all(isinstance(other, str) for other in others):
             raise ParameterError("release", "disjoint_from", disjoint_from, "the name of a data set, or several")
         target = None if file is None else _path("file", file)
         request = learner if isinstance(learner, FitRequest) else FitRequest.of(learner, **settings)
-        answers = {"add_rows": add_rows, "accept_rows": accept_rows}
+        answers: dict[str, Any] = {"add_rows": add_rows, "accept_rows": accept_rows}
         for name, value in answers.items():
             validate_flag("release", name, value)
         self.data_set(data_set)
