@@ -6,7 +6,7 @@ const views = new WeakMap();
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const element = parentElement.querySelector(".holder");
-  if (!views.has(element)) views.set(element, new Bar(element, parentElement));
+  if (!views.has(element)) views.set(element, new Bar(element));
   const view = views.get(element);
   view.send = setTriggerValue;
   view.show(data);
@@ -14,9 +14,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
 }
 
 class Bar {
-  constructor(element, root) {
+  constructor(element) {
     this.element = element;
-    this.root = root;
     this.drawn = element.querySelector(".drawn");
     this.grips = element.querySelector(".grips");
     this.rule = element.querySelector(".rule");
