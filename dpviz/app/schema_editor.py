@@ -18,6 +18,7 @@ from dpviz.app.schema_draft import SchemaDraft
 from dpviz.app.widgets import download
 from dpviz.charts.as_python import file_stem
 from dpviz.charts.tree.text import visible
+from dpviz.charts.wording import minus
 from dpviz.errors import DpvizError
 from dpviz.io.codebook import (
     codebook_template,
@@ -197,7 +198,7 @@ def is_date(column: ColumnDraft) -> bool:
 
 
 def _number(value: float | None) -> str | None:
-    return None if value is None else f"{value:.15g}"
+    return None if value is None else minus(f"{value:.15g}")
 
 
 def _refill(work: Preparation, before: ColumnDraft, column: ColumnDraft) -> ColumnDraft:

@@ -54,6 +54,7 @@ def test_curves_of_rows_anyone_may_see_begin_by_themselves_give_a_verdict_and_ar
     assert "ε = 0.1 (add/remove one row)" in said(test)
     assert (len(test.get("plotly_chart")), len(test.dataframe)) == (1, 1)
     assert test.get("plotly_chart")[0].proto.alt
+    assert "not publish" not in said(test), "that is for private rows"
     finished(click(test, "Measure (1 curves)"), ATTACK)
     assert set(test.dataframe[1].value.attack) == {ATTACKS["leaf-flips"].title}
     job = job_of(test, CURVES)
