@@ -11,7 +11,7 @@ from dpviz.app.controls import EPSILONS
 from dpviz.app.parts import error, escape_markdown
 from dpviz.app.prose import prose, sections
 from dpviz.app.tree_view import show_tree
-from dpviz.app.widgets import download, linked, on_demand, rows_table, show_chart
+from dpviz.app.widgets import download, link_options, on_demand, rows_table, show_chart
 from dpviz.charts import as_python
 from dpviz.charts import audit as charts
 from dpviz.charts.wording import PERSONS, count_text
@@ -95,14 +95,14 @@ def ask_search(learner: str, epsilon: float) -> Search:
     with left:
         flags, about = flags_of(learner), controls_of(get_learner(learner).Params)
         settings = {
-            name: st.toggle(about[name].label, default, help=about[name].help, **linked(f"audit-{learner}.{name}"))
+            name: st.toggle(about[name].label, default, help=about[name].help, **link_options(f"audit-{learner}.{name}"))
             for name, default in flags.items()
         }
         if not flags:
             st.caption("This algorithm has no other settings to search.")
     with right:
         everywhere, numbers = "everywhere", map(str, range(1, len(PLACES) + 1))
-        chosen = st.select_slider("Universe to search", (*numbers, everywhere), everywhere, **linked("audit-universe"))
+        chosen = st.select_slider("Universe to search", (*numbers, everywhere), everywhere, **link_options("audit-universe"))
         place = None if chosen == everywhere else int(chosen) - 1
         all_of_them = f"All {len(PLACES)} of them, quickest first."
         st.caption(all_of_them if place is None else f"Number {chosen}: {PLACES[place].title}.")
@@ -220,10 +220,10 @@ left, right = st.columns([1.3, 1], gap="medium")
 
 with left:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        names = {"format_func": variant_title, "width": 240, **linked(LEARNER)}
+        names = {"format_func": variant_title, "width": 240, **link_options(LEARNER)}
         learner = st.selectbox("Algorithm", learner_names(), first_learner(known), **names)
         of_run = {facts.epsilon for facts in stored.facts} if stored else set()
-        steps = {"format_func": number_text, "width": 240, **linked(EPSILON)}
+        steps = {"format_func": number_text, "width": 240, **link_options(EPSILON)}
         epsilon = st.select_slider(f"ε ({PERSONS})", sorted({*EPSILONS, *of_run}), 1.0, **steps)
     lines = st.container()
     with st.expander("Search again, or with other settings", icon=":material/search:"):

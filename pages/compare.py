@@ -19,7 +19,7 @@ from dpviz.app.epsilon_slider import epsilon_in_use, nearest
 from dpviz.app.parts import escape_markdown
 from dpviz.app.prose import prose
 from dpviz.app.state import data_in_use, hidden_seed, rows_read, unit_in_use
-from dpviz.app.widgets import download, linked, one_of, rows_table, show_chart
+from dpviz.app.widgets import download, link_options, one_of, rows_table, show_chart
 from dpviz.charts import as_python
 from dpviz.charts import compare as charts
 from dpviz.charts.wording import capital
@@ -87,7 +87,7 @@ def ask_learners() -> list[str]:
         except DpvizError:  # a variant as it is called already, or what somebody typed
             return name
 
-    options = {"format_func": as_listed, "accept_new_options": True, "help": words, **linked(f"learners{suffix}")}
+    options = {"format_func": as_listed, "accept_new_options": True, "help": words, **link_options(f"learners{suffix}")}
     chosen, wrong, titles = dict[str, None](), list[DpvizError](), list(map(variant_title, names))
     for name in st.multiselect("Algorithms", names, default=[name for name in usual if name in names] or names[:1], **options):
         try:
@@ -107,24 +107,24 @@ def ask_axis(along: str, sizes: tuple[int | None, ...]) -> dict[str, Any]:
 
     def one_epsilon() -> tuple[float, ...]:
         start = nearest(epsilon_in_use(), EPSILONS)
-        label, options = f"ε ({unit.neighbours})", {"format_func": number_text, **linked("one-epsilon")}
+        label, options = f"ε ({unit.neighbours})", {"format_func": number_text, **link_options("one-epsilon")}
         return (float(st.select_slider(label, EPSILONS, value=start, **options)),)
 
     def one_depth() -> dict[str, Any]:
-        options = {"value": controls.first_depth(), "help": auto_in_words(), **linked("depth")}
+        options = {"value": controls.first_depth(), "help": auto_in_words(), **link_options("depth")}
         found = depth_of(st.select_slider("Depth", DEPTHS, **options))
         return {"max_depths": (found["max_depth"],), "depth": found["depth"]}
 
     if along == EPSILON:
-        label, options = f"ε from – to ({unit.neighbours})", {"format_func": number_text, **linked("epsilons")}
+        label, options = f"ε from – to ({unit.neighbours})", {"format_func": number_text, **link_options("epsilons")}
         low, high = st.select_slider(label, EPSILONS, value=(0.01, 5.0), **options)
-        digits = st.selectbox("Steps of ε per decade", ("1, 2, 3, 5", "1, 3", "1"), index=1, **linked("steps")).split(", ")
+        digits = st.selectbox("Steps of ε per decade", ("1, 2, 3, 5", "1, 3", "1"), index=1, **link_options("steps")).split(", ")
         between = tuple(e for e in EPSILONS if e in (low, high) or (low < e < high and f"{e:.0e}"[0] in digits))
         return {"epsilons": between, **one_depth()}
     if along == DEPTH:
-        deepest = int(st.select_slider("Deepest", range(2, 11), value=8, **linked("deepest")))
+        deepest = int(st.select_slider("Deepest", range(2, 11), value=8, **link_options("deepest")))
         words = "An algorithm with a public depth rule may then use fewer levels than allowed."
-        by_rule = st.toggle("Let depth rules stop earlier", help=words, **linked("by-rule"))
+        by_rule = st.toggle("Let depth rules stop earlier", help=words, **link_options("by-rule"))
         depths = tuple(range(1, deepest + 1))
         return {"epsilons": one_epsilon(), "max_depths": depths, "depth": "auto" if by_rule else "exact"}
     return {"epsilons": one_epsilon(), **one_depth(), "n_rows": sizes}
@@ -140,21 +140,21 @@ def ask() -> CompareRequest:
     with controls.settings_row():
         chosen = ask_learners()
         views = tuple(view for view in VIEWS if len(sizes) > 1 or view != ROWS)
-        options = {"format_func": VIEWS.__getitem__, "help": unknown, "width": "content", **linked("view")}
+        options = {"format_func": VIEWS.__getitem__, "help": unknown, "width": "content", **link_options("view")}
         along = one_of("Curves", views, **options)
-        options = {"format_func": lambda metric: capital(METRICS[metric]), "width": 180, **linked(f"measure{suffix}")}
+        options = {"format_func": lambda metric: capital(METRICS[metric]), "width": 180, **link_options(f"measure{suffix}")}
         words = prose("compare", "numbers" if of_numbers else "classes")
         metric = st.selectbox("Measure", metrics_for(schema, majority), help=words, **options)
         with st.popover("More", icon=":material/tune:"):
-            options = {"format_func": axes.__getitem__, "help": prose("compare", "guesses"), **linked("x-axis")}
+            options = {"format_func": axes.__getitem__, "help": prose("compare", "guesses"), **link_options("x-axis")}
             axis = one_of("x axis", tuple(axes), **options) if along == EPSILON else "asked"
             places = ask_axis(along, sizes)
             words = "Each draw trains every algorithm again, with other noise."
             usual = 5 if of_numbers else 10  # fewer: what is private about numbers boosts hundreds of trees
-            options = {"value": usual, "help": words, **linked(f"draws{suffix}")}
+            options = {"value": usual, "help": words, **link_options(f"draws{suffix}")}
             repeats = st.select_slider("Draws per split", (3, 5, 10, 20, 30, 50, 100), **options)
             words = "Rows are split so many times into a part to train on and a part held out, the same way for every algorithm."
-            folds = st.select_slider("Splits", (1, 3, 5, 10), value=5, help=words, **linked("splits"))
+            folds = st.select_slider("Splits", (1, 3, 5, 10), value=5, help=words, **link_options("splits"))
     if not chosen:
         st.info("Choose at least one algorithm.", icon=":material/info:")
         st.stop()

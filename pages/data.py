@@ -63,7 +63,7 @@ def ask_role() -> None:
             st.button("Stay with private rows", icon=":material/lock:", **stay)
             st.button(f"Close it, and continue with {wished} rows", on_click=work.change_role, args=(wished,))
     if work.role is DataRole.PRIVATE and not frame.checks_requests():
-        parts.error(frame.unchecked("Private rows"))
+        parts.error(frame.unchecked_error("Private rows"))
         st.stop()
 
 

@@ -14,7 +14,7 @@ from dpviz.app.controls import EPSILONS, depth_of
 from dpviz.app.learn.lessons import ANSWERED, LESSONS, ODDS_EPSILONS, Lesson, LessonView
 from dpviz.app.parts import escape_markdown
 from dpviz.app.prose import prose
-from dpviz.app.widgets import linked, one_of, show_chart
+from dpviz.app.widgets import link_options, one_of, show_chart
 from dpviz.charts import as_python
 from dpviz.charts import learn as charts
 from dpviz.charts.wording import PERSONS
@@ -81,7 +81,7 @@ def go_button(word: str, name: str, icon: str) -> None:
 
 def show_others() -> None:
     """An epsilon as guesses, published ones beside it, and the questions of an auditor."""
-    options = {"format_func": number_text, **linked("good-epsilon")}
+    options = {"format_func": number_text, **link_options("good-epsilon")}
     epsilon = float(st.select_slider(f"ε ({PERSONS})", EPSILONS, 1.0, **options))
     with st.container(horizontal=True, vertical_alignment="center"):
         st.header("What it means", anchor=False, width="content")

@@ -15,7 +15,7 @@ from dpviz.app.controls import DEPTHS, EPSILONS, FIRST_LEARNERS, auto_in_words, 
 from dpviz.app.parts import escape_markdown
 from dpviz.app.prose import prose
 from dpviz.app.state import hidden_seed, rows_read, unit_in_use
-from dpviz.app.widgets import linked, show_chart, table
+from dpviz.app.widgets import link_options, show_chart, table
 from dpviz.charts import as_python
 from dpviz.charts import robustness as charts
 from dpviz.charts.robustness import CertifiedCurve
@@ -64,19 +64,19 @@ more_splits = "Rows are split so many times into a part to train on and a part h
 threshold = None
 with settings_row():
     learners = st.multiselect(
-        "Algorithms", in_use.learners, default=first, format_func=variant_title, wrap=True, **linked("robust-learners")
+        "Algorithms", in_use.learners, default=first, format_func=variant_title, wrap=True, **link_options("robust-learners")
     )
-    options: dict[str, Any] = {"format_func": number_text, "max_selections": 3, **linked("robust-epsilons")}
+    options: dict[str, Any] = {"format_func": number_text, "max_selections": 3, **link_options("robust-epsilons")}
     epsilons = st.multiselect(f"ε ({unit_in_use().neighbours})", EPSILONS, default=[0.01, 0.1], width=220, **options)
-    if st.selectbox("Stay above", (MAJORITY, OWN), width=210, **linked("robust-goal")) == OWN:
-        options = {"format": "%g", "width": 110, **linked("robust-wanted")}
+    if st.selectbox("Stay above", (MAJORITY, OWN), width=210, **link_options("robust-goal")) == OWN:
+        options = {"format": "%g", "width": 110, **link_options("robust-wanted")}
         threshold = st.number_input("Accuracy, %", 0.0, 100.0, 80.0, 1.0, **options) / 100
     with st.popover("More", icon=":material/tune:"):
-        depth = st.select_slider("Depth", DEPTHS, value="auto", help=auto_in_words(), **linked("robust-depth"))
-        options = {"format_func": "{:,}".format, "help": more_draws, **linked("robust-draws")}
+        depth = st.select_slider("Depth", DEPTHS, value="auto", help=auto_in_words(), **link_options("robust-depth"))
+        options = {"format_func": "{:,}".format, "help": more_draws, **link_options("robust-draws")}
         draws = int(st.select_slider("Draws", (100, 300, 1000, 3000, 10_000), value=300, **options))
-        n_splits = int(st.select_slider("Splits", (1, 3, 5), value=1, help=more_splits, **linked("robust-splits")))
-        options = {"format_func": lambda share: f"{100 * share:g}%", **linked("robust-up-to")}
+        n_splits = int(st.select_slider("Splits", (1, 3, 5), value=1, help=more_splits, **link_options("robust-splits")))
+        options = {"format_func": lambda share: f"{100 * share:g}%", **link_options("robust-up-to")}
         up_to = float(st.select_slider("Up to", (0.0005, 0.001, 0.002, 0.005, 0.01), value=0.01, **options))
 if not learners or not epsilons:
     st.info("Choose at least one algorithm and one ε.", icon=":material/info:")
@@ -221,7 +221,7 @@ st.header("Try to break it", anchor=False)
 shares = " and ".join(f"{number_text(100 * share)}%" for share in ATTACKED)
 st.markdown(prose("robustness", "attacks", shares=shares))
 names = tuple(ATTACKS)
-options = {"format_func": lambda name: ATTACKS[name].title, **linked("robust-attacks")}
+options = {"format_func": lambda name: ATTACKS[name].title, **link_options("robust-attacks")}
 chosen = st.multiselect("Attacks", names, default=list(names[1:2]), **options)
 st.caption(" ".join(f"{ATTACKS[name].title}: {ATTACKS[name].idea}" for name in chosen))
 task = attacks_task(chosen)

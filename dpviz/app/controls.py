@@ -16,7 +16,7 @@ from dpviz.app import frame
 from dpviz.app.epsilon_slider import epsilon_in_use, epsilon_slider, take_epsilon
 from dpviz.app.parts import error, escape_markdown
 from dpviz.app.state import data_in_use, sample_of, unit_in_use
-from dpviz.app.widgets import linked, whole_number
+from dpviz.app.widgets import link_options, whole_number
 from dpviz.charts.tree.text import visible
 from dpviz.errors import DpvizError
 from dpviz.evaluation import paths
@@ -64,7 +64,7 @@ def ask_settings(row: Any = None, more: Callable[[], None] | None = None, *, wit
         epsilon_slider(epsilon, paths.EPSILONS, key=_SLIDER, on_epsilon=take, neighbours=whose)
         words = f"Levels of rules. {auto_in_words()}"
         first = DEPTHS.index(first_depth())
-        depth = st.selectbox("Depth", DEPTHS, first, help=words, width=96, **linked("depth"))
+        depth = st.selectbox("Depth", DEPTHS, first, help=words, width=96, **link_options("depth"))
         learner = _ask_learner()
         draw = _ask_draw(data_in_use().role) if with_noise else st.session_state.get("draw", 1)
         with st.popover("More", icon=":material/tune:"):
@@ -110,7 +110,7 @@ def _ask_learner() -> str:
     key = "learner-of-numbers" if isinstance(data_in_use().schema.target, NumericTarget) else "learner"
     known = get_learner(st.session_state.get(key) if st.session_state.get(key) in names else names[0])
     words = f"{known.title}: {known.idea} {known.citation}."
-    return str(st.selectbox("Algorithm", names, format_func=variant_title, help=words, width=200, **linked(key)))
+    return str(st.selectbox("Algorithm", names, format_func=variant_title, help=words, width=200, **link_options(key)))
 
 
 def _ask_groups(learner: str) -> str | None:
@@ -129,7 +129,7 @@ def _ask_groups(learner: str) -> str | None:
 
 def _ask_param(key: str, name: str, learner: str, about: Control, depth: str) -> Any:
     """The widget of one parameter, which is called `key`; its value."""
-    default, options = getattr(get_learner(learner).Params(), name), {"help": about.help, **linked(key)}
+    default, options = getattr(get_learner(learner).Params(), name), {"help": about.help, **link_options(key)}
     match about.kind:
         case "flag":
             return st.toggle(about.label, value=default, **options)
@@ -151,7 +151,7 @@ def _ask_weights(key: str, about: Control, depth: str) -> tuple[float, ...] | No
         "" if of_classes or _parts_of(about, depth, 0) else "Choose a depth first: with auto the number of levels is not fixed."
     )
     hand, label = f"{key}.by-hand", f"{about.label}: set by hand"
-    by_hand = st.toggle(label, help=reason or about.help, disabled=bool(reason), **linked(hand))
+    by_hand = st.toggle(label, help=reason or about.help, disabled=bool(reason), **link_options(hand))
     if reason or not by_hand:
         return None
     if not of_classes:
@@ -159,7 +159,7 @@ def _ask_weights(key: str, about: Control, depth: str) -> tuple[float, ...] | No
     classes, least = (data_in_use().schema.classes, 0.01) if of_classes else ((), 0.0)
     parts = _parts_of(about, depth, len(classes))
     return tuple(
-        st.number_input(name, least, 1000.0, 1.0, format="%g", **linked(f"{key}.{part}"))
+        st.number_input(name, least, 1000.0, 1.0, format="%g", **link_options(f"{key}.{part}"))
         for part, name in zip(parts, classes or parts, strict=True)
     )
 

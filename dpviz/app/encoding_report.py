@@ -45,7 +45,7 @@ def show_report(report: EncodingReport, schema: Schema) -> None:
     if report.dropped_unknown:
         st.caption(prose("data", "how to keep rows"))
     if report.ignored_columns:
-        st.caption(f"Columns left out: {parts.names_text(list(report.ignored_columns), most=20)}.")
+        st.caption(f"Columns left out: {parts.names_text(list(report.ignored_columns), limit=20)}.")
 
 
 def _report_rows(report: EncodingReport, schema: Schema) -> list[dict[str, str]]:

@@ -47,10 +47,10 @@ def checks_requests() -> bool:
     return not st.context.headers or CHECKED in st.context.headers
 
 
-def unchecked(what: str) -> DpvizError:
-    """That `what`, the subject of a sentence, is not shown by a server that does not check requests."""
+def unchecked_error(subject: str) -> DpvizError:
+    """That `subject`, of a sentence, is not shown by a server that does not check requests."""
     return DpvizError(
-        f"{what} are not shown here: this server does not check which page a request comes from.",
+        f"{subject} are not shown here: this server does not check which page a request comes from.",
         remedy="Start dpviz with `dpviz app`, or with `streamlit run app.py` in its folder.",
     )
 

@@ -13,7 +13,7 @@ import streamlit as st
 
 from dpviz.app.parts import escape_markdown
 from dpviz.app.state import DataInUse, unit_in_use
-from dpviz.app.widgets import on_demand, once_of, rows_table
+from dpviz.app.widgets import on_demand, once_per, rows_table
 from dpviz.charts.compare import interval_text, measure_text
 from dpviz.charts.publish.test_result import WIDE, group_rows, result_sentences
 from dpviz.charts.tree.paths import headline, measure_of, strip_svg
@@ -130,7 +130,7 @@ def headline_texts(held_out: HeldOut, in_use: DataInUse, request: FitRequest, re
         of_100 = "–" if math.isnan(share) else f"{100 * share:.0f}"
         besides = f"finds {of_100} of 100 {visible(in_use.schema.classes[rarest])}"
         besides = besides if math.isnan(auc) else f"AUC {measure_text(auc, 'auc')} · {besides}"
-    scores, lines = ((), {}) if reruns is None else once_of(reruns, "_scores", lambda them: _rerun_scores(them, request, in_use))
+    scores, lines = ((), {}) if reruns is None else once_per(reruns, "_scores", lambda them: _rerun_scores(them, request, in_use))
     strip = strip_svg(score, scores, {"constant": constant, **lines}, measure)
     return {"besides": besides, "strip": strip, **headline(score, scores, measure, tested_text(in_use))}
 

@@ -10,7 +10,7 @@ from dpviz.app.parts import escape_markdown
 from dpviz.app.person import person_screen
 from dpviz.app.prose import prose
 from dpviz.app.tree_view import chosen_in, show_tree
-from dpviz.app.widgets import on_demand, once_of, show_chart, whole_number
+from dpviz.app.widgets import on_demand, once_per, show_chart, whole_number
 from dpviz.charts.tree.model import by_size, effect_chart, effect_rows, score_name
 from dpviz.charts.tree.svg import NodeNotes
 from dpviz.charts.wording import count_text
@@ -57,7 +57,7 @@ def _effects_screen(model: Model) -> None:
     if not isinstance(schema.target, NumericTarget):
         names = schema.classes
         answer = int(st.selectbox("Class", range(len(names)), 1, format_func=names.__getitem__, key="effect-class"))
-    all_effects = once_of(model, "_effects", effects)
+    all_effects = once_per(model, "_effects", effects)
     order = [effect.feature for effect in by_size(all_effects, answer)]
     place = st.selectbox("Feature", order, format_func=schema.feature_names.__getitem__, key="effect-feature")
     chosen = next(effect for effect in all_effects if effect.feature == place)

@@ -52,8 +52,8 @@ def as_code(name: str) -> str:
 
 def in_list(name: str) -> str:
     """A name in a grid or a list to choose from: one line of at most 200 letters, without signs that turn what is beside it."""
-    shown = visible(name[: 2 * _MAX_LIST_LENGTH])
-    return shown if len(shown) <= _MAX_LIST_LENGTH else f"{shown[: _MAX_LIST_LENGTH - 1]}…"
+    line = visible(name[: 2 * _MAX_LIST_LENGTH])
+    return line if len(line) <= _MAX_LIST_LENGTH else f"{line[: _MAX_LIST_LENGTH - 1]}…"
 
 
 def plain_bound(words: str) -> None:
@@ -64,14 +64,14 @@ def plain_bound(words: str) -> None:
 
 def escape_markdown(text: str) -> str:
     """Markdown that shows a sentence as it is, without signs that turn what stands beside it."""
-    kept = _REWRITTEN.sub(lambda found: found[0] + _WORD_JOINER, visible(text) if text.strip() else "")
-    return re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~$:&=^@/\"'])", r"\\\1", kept)
+    plain = _REWRITTEN.sub(lambda match: match[0] + _WORD_JOINER, visible(text) if text.strip() else "")
+    return re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~$:&=^@/\"'])", r"\\\1", plain)
 
 
-def names_text(names: list[str], *, most: int = 3) -> str:
+def names_text(names: list[str], *, limit: int = 3) -> str:
     """A few names as Markdown, and how many more there are."""
-    shown = ", ".join(map(as_code, names[:most]))
-    return f"{shown} and {len(names) - most:,} more" if len(names) > most else shown
+    listed = ", ".join(map(as_code, names[:limit]))
+    return f"{listed} and {len(names) - limit:,} more" if len(names) > limit else listed
 
 
 def page(title: str, question: str = "") -> None:
@@ -130,12 +130,12 @@ def _line() -> Any:
     return st.container(horizontal=True, vertical_alignment="center", gap="small")
 
 
-def needs_classes(in_use: DataInUse, what: str) -> bool:
-    """True when the target in use is a number: then it says that `what` needs classes, and what to do."""
+def needs_classes(in_use: DataInUse, subject: str) -> bool:
+    """True when the target in use is a number: then it says that `subject` needs classes, and what to do."""
     if isinstance(in_use.schema.target, ClassTarget):
         return False
     name = as_code(in_use.schema.target.name)
-    st.info(prose("data", "a target of classes", what=what, name=name), icon=":material/category:")
+    st.info(prose("data", "a target of classes", what=subject, name=name), icon=":material/category:")
     return True
 
 

@@ -22,7 +22,7 @@ from dpviz.app.parts import error, escape_markdown, needs_classes
 from dpviz.app.prose import prose
 from dpviz.app.state import DataInUse, rows_read, unit_in_use
 from dpviz.app.training import canonical_key
-from dpviz.app.widgets import linked, one_of, show_chart
+from dpviz.app.widgets import link_options, one_of, show_chart
 from dpviz.charts import as_python
 from dpviz.charts import plan as charts
 from dpviz.charts.wording import percent
@@ -103,14 +103,14 @@ def _ask_world(in_use: DataInUse) -> Place:
     words = prose("plan", "rows in use", rows=f"{in_use.data.n_rows:,}")
     if in_use.role is DataRole.PRIVATE:
         st.info(prose("plan", "private rows"), icon=":material/lock:")
-    elif one_of("Simulate with", tuple(options), format_func=options.__getitem__, help=words, **linked("world")) == "rows":
+    elif one_of("Simulate with", tuple(options), format_func=options.__getitem__, help=words, **link_options("world")) == "rows":
         return Place(ResampledRows(in_use.data), in_use.data.key, in_use.title)
     left, middle, right = st.columns(3, gap="medium")
     start = min(_SIZES, key=lambda size: abs(size - (in_use.schema.n_public or 1_000)))
-    n_rows = left.select_slider("Rows", _SIZES, start, format_func=lambda size: f"{size:,}", **linked("plan-rows"))
+    n_rows = left.select_slider("Rows", _SIZES, start, format_func=lambda size: f"{size:,}", **link_options("plan-rows"))
     words = "How far the class follows the planted tree. 0: chance. 1: always."
-    strength = middle.slider("Strength of the signal", 0.1, 1.0, 0.6, 0.1, help=words, **linked("strength"))
-    depth = right.slider("Levels of the planted tree", 1, 4, 2, **linked("planted"))
+    strength = middle.slider("Strength of the signal", 0.1, 1.0, 0.6, 0.1, help=words, **link_options("strength"))
+    depth = right.slider("Levels of the planted tree", 1, 4, 2, **link_options("planted"))
     key = json.dumps([in_use.schema.key, (n_rows, strength, depth)])  # knows the schema, not the rows
     world = _synthetic_table(key, in_use, n_rows, strength, depth)
     follows, guessing = (percent(round(share, 3)) for share in (world.chances[0][0], world.most_frequent))
@@ -127,11 +127,11 @@ def _synthetic_table(key: str, _loaded: DataInUse, _n_rows: int, _strength: floa
 
 
 def _ask_backwards(place: Place, request: FitRequest, in_use: DataInUse) -> None:
-    options = {"format_func": lambda name: QUESTIONS[name][0], **linked("wanted")}
+    options = {"format_func": lambda name: QUESTIONS[name][0], **link_options("wanted")}
     name = one_of("What do you want to know?", tuple(QUESTIONS), label_visibility="collapsed", **options)  # the heading asks
     left, right = st.columns(2, gap="medium")
     if name in ("labels", "depth"):
-        label, options = "Leaves with the right label, %", {"value": 90.0, "step": 1.0, **linked("wish-labels")}
+        label, options = "Leaves with the right label, %", {"value": 90.0, "step": 1.0, **link_options("wish-labels")}
     else:
         if isinstance(place.world, SyntheticTable):
             most = place.world.most_frequent
@@ -139,10 +139,10 @@ def _ask_backwards(place: Place, request: FitRequest, in_use: DataInUse) -> None
             counts = np.asarray(place.world.draw(seed=0)[0].class_counts())
             most = float(counts.max() / counts.sum())
         start = min(99.0, round(100 * (most + 0.05)))  # a little above always saying the most frequent class
-        label, options = "Accuracy, %", {"value": float(start), "step": 0.5, **linked("wish-accuracy")}
+        label, options = "Accuracy, %", {"value": float(start), "step": 0.5, **link_options("wish-accuracy")}
     target = left.number_input(label, 1.0, 99.9, format="%g", **options)
     words = "You get one tree. Higher: surer that yours is among those that reach it."
-    options = {"help": words, **linked("sure")}
+    options = {"help": words, **link_options("sure")}
     sure = right.select_slider("Required reliability, trees of 100", (50, 80, 90, 95), 90, **options)
     goal = Goal("labels" if name in ("labels", "depth") else "accuracy", target / 100, sure / 100)
     search = Search(place, request, QUESTIONS[name][1], goal)

@@ -60,7 +60,7 @@ def register() -> Register | None:
     try:
         book.recover_interrupted()
         if not frame.checks_requests() and any(known.role is DataRole.PRIVATE for known in book.data_sets()):
-            raise frame.unchecked("Private rows and their register")
+            raise frame.unchecked_error("Private rows and their register")
     except DpvizError as problem:
         error(problem, kept="Nothing can be released without its register.")
         return None

@@ -81,7 +81,7 @@ class SchemaDraft:
         return tuple(column for column in self.columns if column.name not in (self.target, self.person))
 
     @property
-    def described(self) -> tuple[ColumnDraft, ...]:
+    def grid_columns(self) -> tuple[ColumnDraft, ...]:
         """All columns but the person's, the target first."""
         goal = () if self.target is None else (self.column(self.target),)
         return (*goal, *self.features)

@@ -134,7 +134,7 @@ _ALT = "One row per column of the table: its name, what to use it as, range or c
 def ask_columns(work: Preparation) -> None:
     """What is public about each column; `work.draft` holds it afterwards."""
     draft, problems = work.draft or SchemaDraft(()), list[str]()
-    columns = draft.described
+    columns = draft.grid_columns
     # other rows are another grid; Streamlit keeps what was typed as long as the kinds of its cells stay as they are
     key = f"columns-{work.revision}-{'-'.join(str(draft.names.index(name)) for name in (draft.target, draft.person) if name)}"
     typed = (st.session_state.get(key) or {}).get("edited_rows", {})
@@ -144,7 +144,7 @@ def ask_columns(work: Preparation) -> None:
     st.caption("Cells can be typed, pasted from a spreadsheet, or dragged on from one to those below it.")
     import pandas as pd
 
-    rows = [_cells_of(column, is_target=column.name == draft.target) for column in draft.supported().described]
+    rows = [_cells_of(column, is_target=column.name == draft.target) for column in draft.supported().grid_columns]
     kinds = {"whole": "bool"}  # texts else, for a grid of numbers reads 220,5 as 2205
     frame = pd.DataFrame({name: pd.Series([row[name] for row in rows], dtype=kinds.get(name, "string")) for name in _CONFIG})
     options: dict[str, Any] = {"num_rows": "fixed", "hide_index": True, "disabled": ["name", "source"], "placeholder": "–"}
@@ -155,7 +155,7 @@ def ask_columns(work: Preparation) -> None:
     if work.left_out:
         reasons = "; ".join(f"{as_code(name)} ({escape_markdown(why)})" for name, why in work.left_out[:10])
         st.caption(f"Left out when filling in: {reasons}.")
-    read = [column.name for column in draft.described if column.read_now]
+    read = [column.name for column in draft.grid_columns if column.read_now]
     if read and draft.before is None:  # after a look at private rows nobody knows anything without them
         these = "this column" if len(read) == 1 else f"these {len(read):,} columns"
         text = f"I know {these} without the data"

@@ -40,7 +40,7 @@ def on_demand(label: str, *, icon: str, opened: bool = False, key: str = "") -> 
     return st.expander(label, opened, icon=icon, key=key or f"open {label}", on_change="rerun")
 
 
-def once_of(model: Any, key: str, make: Callable[[Any], Any]) -> Any:
+def once_per(model: Any, key: str, make: Callable[[Any], Any]) -> Any:
     """What `make` finds of the model on screen, worked out once and kept in the session under `key`."""
     kept = st.session_state.get(key)
     if kept is None or kept[0] is not model:
@@ -74,7 +74,7 @@ def _cell(cell: object) -> str:
     return f"{cell:,}" if isinstance(cell, int) else escape(visible(str(cell))) if cell != "" else ""
 
 
-def linked(key: str) -> dict[str, Any]:
+def link_options(key: str) -> dict[str, Any]:
     """Arguments of an input whose value stays in the link and outlives a change of page."""
     return {"key": key, "bind": "query-params", "persist_state": "session"}
 

@@ -11,7 +11,7 @@ from dpviz.app.epsilon_slider import live_slider
 from dpviz.app.prose import prose, sections
 from dpviz.app.state import encoded_sample
 from dpviz.app.tree_view import chosen_node, show_tree
-from dpviz.app.widgets import keep_in_link, linked, show_chart, whole_number
+from dpviz.app.widgets import keep_in_link, link_options, show_chart, whole_number
 from dpviz.charts import learn as charts
 from dpviz.charts.chart import Chart
 from dpviz.charts.tree.svg import NodeNotes
@@ -80,7 +80,7 @@ class LessonView:
 
     def several(self, name: str, label: str, options: Sequence[str], default: Sequence[str], *, in_link: bool) -> list[str]:
         """Any of `options`, by buttons; what is made up by the person stays out of the link."""
-        more = {**linked(self.key(name)), "disabled": not self.is_open} | ({} if in_link else {"bind": None})
+        more = {**link_options(self.key(name)), "disabled": not self.is_open} | ({} if in_link else {"bind": None})
         chosen = list(st.pills(label, options, selection_mode="multi", default=list(default), **more))
         return sorted(chosen, key=list(options).index)
 
