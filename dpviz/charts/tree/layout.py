@@ -85,26 +85,26 @@ class Layout:
         return {placed.path: placed for placed in self.nodes}
 
 
-def tree_layout(tree: Tree, *, narrow: bool = False, least: MinWidths = NO_TEXT, widest: float = MAX_WIDTH) -> Layout:
+def tree_layout(tree: Tree, *, narrow: bool = False, minimum: MinWidths = NO_TEXT, widest: float = MAX_WIDTH) -> Layout:
     """Boxes for every node: a fan with hanging outlines, or with `narrow` one outline 340 px wide.
 
-    The fan is no wider than `widest`. Cards and rows are as wide as `least` says, or wider, where the page has room.
+    The fan is no wider than `widest`. Cards and rows are as wide as `minimum` says, or wider, where the page has room.
     """
     if narrow:
-        return outline(tree, least=least)
-    levels = next((n for n in range(tree.depth, 0, -1) if _fan_width(tree.root, n, least) <= widest), 0)
+        return outline(tree, minimum=minimum)
+    levels = next((n for n in range(tree.depth, 0, -1) if _fan_width(tree.root, n, minimum) <= widest), 0)
     page = min(PAGE_WIDTH, widest)
-    card = max(least.card, min(least.wanted_card, least.card + _spare(tree, levels, least, page)))
-    roomy = replace(least, card=card, indent=INDENT)
-    fits = roomy if _fan_width(tree.root, levels, roomy) <= widest else replace(least, card=card)
-    fits = replace(fits, row=max(least.row, min(least.wanted_row, least.row + _spare(tree, levels, fits, page))))
+    card = max(minimum.card, min(minimum.wanted_card, minimum.card + _spare(tree, levels, minimum, page)))
+    roomy = replace(minimum, card=card, indent=INDENT)
+    fits = roomy if _fan_width(tree.root, levels, roomy) <= widest else replace(minimum, card=card)
+    fits = replace(fits, row=max(minimum.row, min(minimum.wanted_row, minimum.row + _spare(tree, levels, fits, page))))
     nodes, _ = _fan(tree.root, "", MARGIN, MARGIN, levels, fits)
-    return _laid_out(nodes, max(placed.x + placed.width for placed in nodes))
+    return _make_layout(nodes, max(placed.x + placed.width for placed in nodes))
 
 
-def outline(tree: Tree, width: float = NARROW_WIDTH, least: MinWidths = NO_TEXT) -> Layout:
+def outline(tree: Tree, width: float = NARROW_WIDTH, minimum: MinWidths = NO_TEXT) -> Layout:
     """One row per node, each level indented, right edges flush."""
-    return _laid_out(_hang(tree.root, "", MARGIN, MARGIN, width - 2 * MARGIN, least.row), width - MARGIN)
+    return _make_layout(_hang(tree.root, "", MARGIN, MARGIN, width - 2 * MARGIN, minimum.row), width - MARGIN)
 
 
 def align(first: Layout, second: Layout) -> tuple[Layout, Layout]:
@@ -113,18 +113,18 @@ def align(first: Layout, second: Layout) -> tuple[Layout, Layout]:
     top = MARGIN + CARD_HEIGHT + ROW_GAP
     tops = {path: top + row * (ROW_HEIGHT + ROW_GAP) for row, path in enumerate(paths[1:])} | {"": MARGIN}
     moved = ([replace(placed, y=tops[placed.path]) for placed in layout.nodes] for layout in (first, second))
-    left, right = (_laid_out(nodes, layout.width - MARGIN) for nodes, layout in zip(moved, (first, second), strict=True))
+    left, right = (_make_layout(nodes, layout.width - MARGIN) for nodes, layout in zip(moved, (first, second), strict=True))
     return left, right
 
 
-def _laid_out(nodes: Sequence[NodeBox], right: float) -> Layout:
+def _make_layout(nodes: Sequence[NodeBox], right: float) -> Layout:
     ordered = tuple(sorted(nodes, key=lambda placed: placed.path))
     return Layout(ordered, right + MARGIN, max(placed.bottom for placed in ordered) + MARGIN)
 
 
-def _spare(tree: Tree, levels: int, least: MinWidths, page: float) -> float:
+def _spare(tree: Tree, levels: int, minimum: MinWidths, page: float) -> float:
     """What a page of this width leaves to every column of the fan."""
-    return (page - _fan_width(tree.root, levels, least)) // len(_columns(tree.root, levels))
+    return (page - _fan_width(tree.root, levels, minimum)) // len(_columns(tree.root, levels))
 
 
 def _columns(node: Node, levels: int) -> list[Node]:
@@ -134,12 +134,12 @@ def _columns(node: Node, levels: int) -> list[Node]:
     return [*_columns(node.left, levels - 1), *_columns(node.right, levels - 1)]
 
 
-def _fan_width(node: Node, levels: int, least: MinWidths) -> float:
+def _fan_width(node: Node, levels: int, minimum: MinWidths) -> float:
     columns = _columns(node, levels)
     widths = []
     for height in map(_height, columns):
-        asks = least.row + least.indent * (height - 1) if height > 1 else 0.0  # the innermost row that asks has room, too
-        widths.append(max(least.card + INDENT * height, asks))
+        asks = minimum.row + minimum.indent * (height - 1) if height > 1 else 0.0  # the innermost row that asks has room, too
+        widths.append(max(minimum.card + INDENT * height, asks))
     return sum(widths) + GAP * (len(columns) - 1)
 
 
@@ -147,28 +147,28 @@ def _height(node: Node) -> int:
     return 1 + max(_height(node.left), _height(node.right)) if isinstance(node, Branch) else 0
 
 
-def _fan(node: Node, path: str, x: float, y: float, levels: int, least: MinWidths) -> tuple[list[NodeBox], float]:
+def _fan(node: Node, path: str, x: float, y: float, levels: int, minimum: MinWidths) -> tuple[list[NodeBox], float]:
     """Boxes of the subtree in a block whose upper left corner is (x, y), and the centre of its top card."""
-    width = _fan_width(node, levels, least)
+    width = _fan_width(node, levels, minimum)
     if not isinstance(node, Branch) or levels == 0:
-        return _hang(node, path, x, y, width, least.row), x + width / 2
+        return _hang(node, path, x, y, width, minimum.row), x + width / 2
     next_y = y + CARD_HEIGHT + LEVEL_GAP
-    left, left_middle = _fan(node.left, path + "L", x, next_y, levels - 1, least)
-    right_x = x + _fan_width(node.left, levels - 1, least) + GAP
-    right, right_middle = _fan(node.right, path + "R", right_x, next_y, levels - 1, least)
+    left, left_middle = _fan(node.left, path + "L", x, next_y, levels - 1, minimum)
+    right_x = x + _fan_width(node.left, levels - 1, minimum) + GAP
+    right, right_middle = _fan(node.right, path + "R", right_x, next_y, levels - 1, minimum)
     middle = (left_middle + right_middle) / 2
-    card = max(least.card, min(least.wanted.get(path, 0.0), 2 * min(middle - x, x + width - middle)))
+    card = max(minimum.card, min(minimum.wanted.get(path, 0.0), 2 * min(middle - x, x + width - middle)))
     return [NodeBox(path, middle - card / 2, y, card, CARD_HEIGHT, node), *left, *right], middle
 
 
-def _hang(node: Node, path: str, x: float, y: float, width: float, least_row: float) -> list[NodeBox]:
+def _hang(node: Node, path: str, x: float, y: float, width: float, min_row: float) -> list[NodeBox]:
     """An outline: a card on top, below it one row per node in reading order, each level indented, all right edges flush.
 
-    Indents shrink where a deep tree would leave questions less than `least_row`, and further where any row would be narrower
+    Indents shrink where a deep tree would leave questions less than `min_row`, and further where any row would be narrower
     than a card.
     """
     height = _height(node)
-    for_text = max(MIN_INDENT, (width - least_row) / max(1, height - 1))
+    for_text = max(MIN_INDENT, (width - min_row) / max(1, height - 1))
     step = min(INDENT, for_text, (width - CARD_WIDTH) / max(1, height))
     nodes = [NodeBox(path, x, y, width, CARD_HEIGHT if isinstance(node, Branch) else LEAF_HEIGHT, node)]
     y += CARD_HEIGHT + ROW_GAP
@@ -224,20 +224,18 @@ def min_widths(tree: Tree, marks: Iterable[str], probability: str) -> MinWidths:
             in_card = max(name + mark_width, text_width(condition, TEXT) + 2)  # its name beside the mark, the condition below
             wanted[placed.path] = min(MAX_ROOMY_WIDTH, 2 * PADDING + in_card)
     row = 2 * PADDING + SIDE_WIDTH + widest + mark_width
-    least_row = max(CARD_WIDTH, min(MAX_ROW_WIDTH, row))
+    min_row = max(CARD_WIDTH, min(MAX_ROW_WIDTH, row))
     wanted_card = max(MAX_CARD_WIDTH, wanted_card)
-    return MinWidths(
-        max(CARD_WIDTH, card), least_row, wanted_card=wanted_card, wanted_row=min(MAX_ROOMY_WIDTH, row), wanted=wanted
-    )
+    return MinWidths(max(CARD_WIDTH, card), min_row, wanted_card=wanted_card, wanted_row=min(MAX_ROOMY_WIDTH, row), wanted=wanted)
 
 
 def layout_within(tree: Tree, width: float, height: float) -> Layout:
     """As many levels of a tree as fit, with stubs for what is below; at least the question at the root."""
     for levels in range(max(1, tree.depth), 0, -1):
         visible_tree = Tree(tree.schema, cut(tree.root, levels))
-        least = min_widths(visible_tree, (), "")
-        least = replace(least, row=min(least.row, ROW_ON_PAPER))
-        layout = tree_layout(visible_tree, least=least, widest=width - 2 * MARGIN)
+        minimum = min_widths(visible_tree, (), "")
+        minimum = replace(minimum, row=min(minimum.row, ROW_ON_PAPER))
+        layout = tree_layout(visible_tree, minimum=minimum, widest=width - 2 * MARGIN)
         if layout.width <= width and layout.height <= height:
             return layout
     return layout

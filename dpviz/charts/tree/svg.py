@@ -215,7 +215,7 @@ def draw_tree(
     """
     words = notes.marks.values() if notes.marks is not None else [f"{notes.n_draws} of {notes.n_draws}"] if notes.n_draws else []
     layout = layout or tree_layout(
-        tree, narrow=narrow, least=min_widths(tree, words, " (only 49%)" if notes.probabilities else "")
+        tree, narrow=narrow, minimum=min_widths(tree, words, " (only 49%)" if notes.probabilities else "")
     )
     drawing = _Drawing(tree, layout, selected, notes)
     children = [placed for placed in layout.nodes if placed.path]

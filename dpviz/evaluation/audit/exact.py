@@ -161,12 +161,12 @@ class NodeLaws:
         planned: BoundLearner,
         kinds: EncodedDataset,
         *,
-        most_runs: float = MAX_RUNS,
+        max_runs: float = MAX_RUNS,
         tick: Progress = lambda share: None,
         expected: int = 1,
     ) -> None:
         self.planned, self.kinds = planned, kinds
-        self._most_runs, self._tick, self._expected = most_runs, tick, expected
+        self._max_runs, self._tick, self._expected = max_runs, tick, expected
         self._source = Enumeration()
         self._medians = _searched_medians(kinds)
         self._shared = planned.prepare(kinds, self._source) if planned.request.spec.prepare is not None else None
@@ -297,7 +297,7 @@ class NodeLaws:
 
     def _list_outcomes(self, counts: Counts, level: int) -> tuple[dict[Any, float], float]:
         if self._shared is None:
-            return whole_distribution(self.planned, self.dataset(counts), self._source, most=self._most_runs), 0.0
+            return whole_distribution(self.planned, self.dataset(counts), self._source, max_runs=self._max_runs), 0.0
         depth = sum(max(outcome.depth for outcome in outcomes) for outcomes in self.outcomes[:level])
         rows = _row_numbers(counts)
         chances, cut = node_distribution(self._shared, node_of(self._shared.root, rows, depth), self._source)
@@ -369,10 +369,10 @@ def _searched_medians(kinds: EncodedDataset) -> set[float]:
 
 
 def whole_distribution(
-    planned: BoundLearner, data: EncodedDataset, source: Enumeration, *, most: float = MAX_RUNS
+    planned: BoundLearner, data: EncodedDataset, source: Enumeration, *, max_runs: float = MAX_RUNS
 ) -> dict[str, float]:
-    """Probability of every model body (as JSON) the learner can release on `data`; raises UnsupportedError above `most` paths."""
-    listed = source.outcomes(lambda: planned.fit(data, source).model, most=most)
+    """Probability of every model body (as JSON) that can be released of `data`; UnsupportedError above `max_runs` paths."""
+    listed = source.outcomes(lambda: planned.fit(data, source).model, max_runs=max_runs)
     return _sum_chances((json.dumps(model_body(model)), chance) for model, chance in listed)
 
 

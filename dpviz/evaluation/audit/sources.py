@@ -45,10 +45,10 @@ class Enumeration:
         self._position += 1
         return self._path[self._position - 1][0][0]
 
-    def outcomes(self, run: Callable[[], T], *, most: float = math.inf) -> Iterator[tuple[T, float]]:
+    def outcomes(self, run: Callable[[], T], *, max_runs: float = math.inf) -> Iterator[tuple[T, float]]:
         """Everything `run` can return (it must draw from this source only), each path with its probability.
 
-        Raises UnsupportedError when there are more than `most` paths, after the first one where its draws already say so.
+        Raises UnsupportedError when there are more than `max_runs` paths, after the first one where its draws already say so.
         """
         walked = 0
         try:
@@ -57,8 +57,8 @@ class Enumeration:
                 value = run()
                 walked += 1
                 expected = math.prod(map(len, self._path)) if walked == 1 else walked
-                if expected > most:
-                    what = f"A run of this learner can go more than {most:,.0f} ways."
+                if expected > max_runs:
+                    what = f"A run of this learner can go more than {max_runs:,.0f} ways."
                     raise UnsupportedError(what, remedy="Use a smaller universe, or audit it by sampling.")
                 yield value, math.prod(left[0][1] for left in self._path)
                 if not self._advance():

@@ -226,13 +226,13 @@ def _search(spec: LearnerSpec, epsilon: float, place: Place, params: dict[str, A
             raise UnsupportedError(
                 "Rows are held out at random, and pairs are searched without that.", remedy="Search a universe."
             )
-        n_sets, most_runs = 2, float(MAX_RUNS)
+        n_sets, max_runs = 2, float(MAX_RUNS)
     else:
         place = replace(place, max_rows=min(place.max_rows, MAX_ROWS_HELD_OUT)) if held_out else place
         n_sets = len(place.keys)
-        most_runs = MAX_RUNS / n_sets
+        max_runs = MAX_RUNS / n_sets
     starts = place.starts
-    laws = NodeLaws(planned, place.kinds, most_runs=most_runs, tick=tick, expected=n_sets * (place.depth + 1))
+    laws = NodeLaws(planned, place.kinds, max_runs=max_runs, tick=tick, expected=n_sets * (place.depth + 1))
     if isinstance(place, Universe) and held_out:
         single = replace(place, max_rows=1)  # what cannot be searched is refused here, before much is listed
         alone = BoundLearner.of(spec, single.schema, epsilon=epsilon, depth=place.depth, **params)

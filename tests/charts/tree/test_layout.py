@@ -61,12 +61,12 @@ def test_no_drawing_grows_wider_than_a_page_or_paper_can_show(tree: Tree) -> Non
 
 def test_rows_and_cards_take_the_room_that_is_left_for_their_questions(complete: Callable[[int], Tree]) -> None:
     wanted = MinWidths(row=260, wanted_row=330, wanted={"": 320, "L": 200})
-    deep = tree_layout(complete(4), least=wanted)
+    deep = tree_layout(complete(4), minimum=wanted)
     assert deep.width <= MAX_WIDTH
     assert min(one.width for one in deep.nodes if one.hangs and isinstance(one.node, Branch)) >= 330
     assert deep.by_path[""].width == 320
     assert not any(itertools.starmap(overlap, itertools.combinations(deep.nodes, 2)))
-    assert min(placed.width for placed in tree_layout(complete(2), least=MinWidths(card=190)).nodes) >= 190
+    assert min(placed.width for placed in tree_layout(complete(2), minimum=MinWidths(card=190)).nodes) >= 190
     for narrow in (False, True):
-        layout = tree_layout(complete(8), narrow=narrow, least=MinWidths(row=260))
+        layout = tree_layout(complete(8), narrow=narrow, minimum=MinWidths(row=260))
         assert min(one.width for one in layout.nodes if one.hangs and isinstance(one.node, Branch)) >= 260

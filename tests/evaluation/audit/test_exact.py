@@ -45,7 +45,7 @@ def test_every_path_is_walked_once_with_the_product_of_its_chances_and_again_wit
     assert len(listed) == len(expected) == 9
     assert dict(listed) == pytest.approx(expected, rel=1e-12)
     assert sum(expected.values()) == pytest.approx(1, abs=1e-12)
-    assert list(source.outcomes(lambda: two_stages(source), most=9)) == listed
+    assert list(source.outcomes(lambda: two_stages(source), max_runs=9)) == listed
     assert not source.has_drawn
     source.draw(CHOICE, np.array([1, 2]))
     assert source.has_drawn
@@ -69,10 +69,10 @@ def test_what_cannot_be_listed_is_refused_after_one_run_and_impossible_outcomes_
         return [source.draw(CHOICE, np.zeros(4, dtype=np.int64)) for _ in range(10)]
 
     with pytest.raises(UnsupportedError, match="more than 1,000 ways"):
-        list(source.outcomes(run, most=1000))
+        list(source.outcomes(run, max_runs=1000))
     assert len(runs) == 1
     with pytest.raises(UnsupportedError):
-        list(source.outcomes(lambda: two_stages(source), most=5))
+        list(source.outcomes(lambda: two_stages(source), max_runs=5))
 
 
 # --- small tables
@@ -167,7 +167,7 @@ def test_what_has_no_exact_law_is_refused_with_a_reason():
     approximate = replace(majority, claim=lambda *given: replace(majority.claim(*given), delta=1e-5))
     schema = Schema(TINY.schema.features, NumericTarget("y", 0, 1), n_public=3)
     for reason, asked in (
-        ("ways", lambda: laws_of(ask(whole(GROWING)), most_runs=1)),
+        ("ways", lambda: laws_of(ask(whole(GROWING)), max_runs=1)),
         ("cannot be listed", lambda: laws_of(ask("privatree", numbers), numbers)),
         ("cannot be listed", lambda: laws_of(ask("privatree-star", numbers), numbers)),
         ("only for two classes", lambda: laws_of(ask("privatree", three, grow_complete=True), three)),
