@@ -11,6 +11,7 @@ from dpviz.charts import plan as drawn
 from dpviz.charts.chart import Chart
 from dpviz.charts.plan import AtRisk, answer_headline, answer_sentence, search_chart
 from dpviz.evaluation.plan import Consequence, Consequences, Goal, SearchAnswer, judge_point
+from dpviz.evaluation.simulate import STRENGTHS as SIGNALS
 from dpviz.evaluation.simulate import ExpectedScores
 from dpviz.learners import FitRequest
 from dpviz.results.verdict import ROW, Unit
@@ -141,3 +142,19 @@ def test_three_panels_share_their_axis_and_cursor_of_a_row_or_of_a_person_and_wi
     assert "nothing limits" in risk
     assert "No protection is proved" in poison
     assert all(value == 100 for value in panels(found).figure.data[2].y)
+
+
+@pytest.mark.parametrize(
+    ("better", "words"),
+    [
+        ((1.0, 1.0, 1.0), "Better than always"),
+        ((0.4, 1.0, 1.0), "If features say little, not reliably"),
+        ((0.4, 0.89, 1.0), "If features say little or something, not reliably"),
+        ((0.4, 0.5, 0.6), "Not reliably"),
+    ],
+)
+def test_the_headline_never_calls_better_what_is_not_reliably_so(better, words):
+    found = [ExpectedScores(name, 0.8, 0.8, 0.85, 0.6, share, 10) for name, share in zip(SIGNALS, better, strict=True)]
+    assert drawn.expected_headline(found, "home").startswith(words)
+    assert "80%" in drawn.expected_headline(found, "home")
+    assert drawn.is_worth_it(tuple(found)) == (better[1] == 1.0)

@@ -5,13 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpviz.charts.plan import expected_headline, is_worth_it
 from dpviz.errors import Cancelled, DpvizError, ParameterError, SchemaError
 from dpviz.evaluation.simulate import (
     FIRST_DRAWS,
     MIN_SIDE,
     STRENGTHS,
-    ExpectedScores,
     ResampledRows,
     expected_steps,
     plant,
@@ -128,19 +126,3 @@ def test_what_cannot_be_simulated_is_refused():
     with pytest.raises(DpvizError, match="at least 10 rows"):
         ResampledRows(plant(TWO, n_rows=9, strength=0.5, seed=1).draw(seed=1)[0])
     assert ResampledRows(plant(TWO, n_rows=10, strength=0.5, seed=1).draw(seed=1)[0]).n_rows == 8, "ten are enough"
-
-
-@pytest.mark.parametrize(
-    ("better", "words"),
-    [
-        ((1.0, 1.0, 1.0), "Better than always"),
-        ((0.4, 1.0, 1.0), "If features say little, not reliably"),
-        ((0.4, 0.89, 1.0), "If features say little or something, not reliably"),
-        ((0.4, 0.5, 0.6), "Not reliably"),
-    ],
-)
-def test_the_headline_never_calls_better_what_is_not_reliably_so(better, words):
-    found = [ExpectedScores(name, 0.8, 0.8, 0.85, 0.6, share, 10) for name, share in zip(STRENGTHS, better, strict=True)]
-    assert expected_headline(found, "home").startswith(words)
-    assert "80%" in expected_headline(found, "home")
-    assert is_worth_it(tuple(found)) == (better[1] == 1.0)
