@@ -17,7 +17,7 @@ from dpviz.charts.wording import PERSONS
 from dpviz.errors import DocumentError
 from dpviz.evaluation.audit.attack import LowerBound
 from dpviz.evaluation.audit.evidence import SLACK, AuditResult, WorstPair, columns_of, exceeds
-from dpviz.evaluation.audit.verify import COUNTEREXAMPLES, UNIVERSES
+from dpviz.evaluation.audit.verify import COUNTEREXAMPLES, UNIVERSES, Place
 from dpviz.models.document import FORMAT, model_from
 from dpviz.models.tree import Tree
 from dpviz.results.wording import number_text, rounded_up
@@ -420,7 +420,8 @@ def output_tree(result: AuditResult) -> Tree | None:
     Its schema is that of the first place of search that has these columns and declares what it asks.
     """
     root, pair = result.output.get("root", result.output), result.worst_pair
-    for place in sorted((*UNIVERSES, *COUNTEREXAMPLES), key=lambda place: place.title != result.searched):
+    places: tuple[Place, ...] = (*UNIVERSES, *COUNTEREXAMPLES)
+    for place in sorted(places, key=lambda place: place.title != result.searched):
         schema = place.schema
         if pair is None or columns_of(schema) != pair.columns:
             continue
