@@ -129,26 +129,29 @@ def _params_of(spec: LearnerSpec, learner: LearnerEntry) -> Any:
 def document_verdict(document: Any, schema: Schema, unit: Unit | None = None) -> Verdict:
     """What may be said about a document; `unit`: whom a register says it protects. Raises DocumentError."""
     statement, plan = statement_of(document), _stated_plan(document, schema)
-    why_not = why_uncovered(statement.disclosures, is_exact=_is_exact(document, schema, plan))
-    released = statement.noise.warning is None
     # in the register's words; what bounded the rows of the unit is in the file
-    whom = statement.unit if unit is None else replace(unit, is_bounded=statement.unit.is_bounded)
-    about: dict[str, Any] = {"why_not": why_not, "unit": whom, "risk": _risk(statement, plan)}
-    loss = statement.loss if whom.rows == statement.unit.rows else whom.loss_of(statement.guarantee)
-    claim_loss = (
-        of_person(statement.claim.loss, whom.rows) if _covers_unit(document, whom) else whom.loss_of(statement.claim.loss)
+    unit = statement.unit if unit is None else replace(unit, is_bounded=statement.unit.is_bounded)
+    loss = statement.loss if unit.rows == statement.unit.rows else unit.loss_of(statement.guarantee)
+    claimed = statement.claim.loss
+    claimed = of_person(claimed, unit.rows) if _covers_unit(document, unit) else unit.loss_of(claimed)
+    outcome = verdict(
+        statement.claim.of(claimed),
+        loss,
+        released=statement.noise.warning is None,
+        why_not=why_uncovered(statement.disclosures, is_exact=_is_exact(document, schema, plan)),
+        unit=unit,
+        risk=_risk(statement, plan),
     )
-    outcome = verdict(statement.claim.of(claim_loss), loss, released=released, **about)
     if outcome.kind != "released" or is_recorded(document):
         return outcome
     return replace(outcome, because=f"{outcome.because} {NO_REGISTER_ENTRY}")
 
 
-def _covers_unit(document: Any, whom: Unit) -> bool:
+def _covers_unit(document: Any, unit: Unit) -> bool:
     """Whether epsilon and delta were asked for all rows of such a unit; in files of before they are those of a row."""
     with suppress(DpvizError):
-        return learner_of(document).rows_per_person == whom.rows
-    return whom.rows == 1
+        return learner_of(document).rows_per_person == unit.rows
+    return unit.rows == 1
 
 
 def _is_exact(document: Any, schema: Schema, plan: BudgetPlan | None) -> bool:

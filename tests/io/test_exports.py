@@ -41,7 +41,7 @@ from dpviz.io.exports.function import Split, nodes
 from dpviz.io.exports.rules import rules_of
 from dpviz.io.exports.sql import TABLE, identifier, quotient
 from dpviz.models.base import Model
-from dpviz.models.document import model_body, model_from_json
+from dpviz.models.document import model_from_json
 from dpviz.models.new_rows import answers, probabilities
 from dpviz.models.packed_forest import LEAF, PackedForest, PackedTrees
 from dpviz.models.tree import Branch, Forest, Leaf, Node, NumberLeaf, SubsetRule, ThresholdRule, Tree
@@ -365,7 +365,7 @@ def test_random_models_agree_and_break_ties_as_the_model_does(name, depths, rng)
     trees = [Tree(schema, grown(schema, rng, depth)) for schema in (SCHEMA, NUMBERS) for depth in depths]
     forests = [Forest(schema, tuple(Tree(schema, grown(schema, rng, 4)) for _ in range(6))) for schema in (SCHEMA, TWO)]
     forests += [packed(schema, rng, with_counts=with_counts) for schema in (SCHEMA, TWO) for with_counts in (False, True)]
-    done = [agreement(form, given) for given in map(exportable_of, (*trees, *forests)) if fits(form, given)]
+    done = [agreement(form, given) for given in map(document, (*trees, *forests)) if fits(form, given)]
     assert min(each.n_answers for each in done) > 100
     n_drawn = sum(tree.n_leaves <= SVG.most_ends for tree in trees)
     assert len(done) == {"rules": len(trees), "svg": n_drawn}.get(name, len(trees) + len(forests))
@@ -425,11 +425,6 @@ def grown(schema: Schema, rng: np.random.Generator, depth: int) -> Node:
     return Branch(rule, grown(schema, rng, depth - 1), grown(schema, rng, depth - 1))
 
 
-def exportable_of(model: Any) -> ExportInput:
-    body = {"format": "dpviz-tree/1", "kind": model.kind, **model_body(model), "schema": model.schema.to_dict()}
-    return ExportInput(json.dumps(body))
-
-
 def packed(schema: Schema, rng: np.random.Generator, *, with_counts: bool) -> PackedForest:
     """Four trees: two children at thresholds, one per category at their lists, negative counts too."""
     nodes: list[tuple[int, float]] = []
@@ -463,7 +458,7 @@ def test_many_trees_deep_chains_and_thresholds_of_seventeen_digits(name, rng):
         left = Branch(ThresholdRule(0, cut), left, Leaf(place % 2))
         right = Branch(ThresholdRule(0, cuts[-1 - place]), Leaf(place % 2), right)
     for model in (forest, Tree(schema, left), Tree(schema, right)):
-        assert agreement(TARGETS[name], exportable_of(model)).n_rows > 200
+        assert agreement(TARGETS[name], document(model)).n_rows > 200
     assert quotient(0.30000000000000004) == "(1351079888211149 * 1.0 / 4503599627370496)", "SQLite misreads the decimal text"
 
 
@@ -478,7 +473,7 @@ def test_thirty_columns_of_nine_hundred_categories_take_seconds(rng):
         codes = tuple(rng.choice(900, 450, replace=False).tolist())
         return Branch(SubsetRule(int(rng.integers(30)), codes), node(depth - 1), node(depth - 1))
 
-    given = exportable_of(Tree(schema, node(6)))
+    given = document(Tree(schema, node(6)))
     for name, form in {**TARGETS, "report": form_called("report")}.items():
         start = time.process_time()
         contract.export(form, given)
@@ -497,7 +492,7 @@ def test_a_name_is_spelled_once_however_many_leaves_it_stands_at():
         return Branch(SubsetRule(0, tuple(range(low, middle))), node(low, middle), node(middle, high))
 
     contract.quote_name.cache_clear()
-    contract.export(TARGETS["rules"], exportable_of(Tree(schema, node(0, 64))))
+    contract.export(TARGETS["rules"], document(Tree(schema, node(0, 64))))
     spelled_names = contract.quote_name.cache_info()
     assert spelled_names.misses <= 64 + len(("c", "y", "a", "b"))
     assert spelled_names.hits > 0
@@ -585,7 +580,7 @@ def test_rules_count_the_rows_of_every_leaf_also_of_two_that_are_alike():
 
 
 def test_a_column_the_table_lacks_is_an_error_in_sqlite_and_not_a_text():
-    content = str(TARGETS["sqlite"].write(exportable_of(Tree(SCHEMA, Leaf(0)))))
+    content = str(TARGETS["sqlite"].write(document(Tree(SCHEMA, Leaf(0)))))
     base = sqlite3.connect(":memory:")
     base.execute(f'CREATE TABLE {TABLE} ("size", "age")')
     with pytest.raises(sqlite3.OperationalError, match=r"no such column: r\.count"):

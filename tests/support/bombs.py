@@ -16,18 +16,10 @@ def zeros(kind: pa.DataType, n_rows: int, n_bytes: int) -> pa.Array:
     return pa.Array.from_buffers(kind, n_rows, [None, pa.py_buffer(np.zeros(n_bytes, np.uint8))])
 
 
-def lists(made: Any, width: int = 1_000, total: int = 600_000_000) -> pa.Array:
-    """Lists of zeros, long ones: fixed in size, or by offsets, or by views."""
-    values = zeros(pa.int64(), total // 8, total)
-    offsets = np.arange(0, total // 8 + 1, width)
-    if made is pa.FixedSizeListArray:
-        return made.from_arrays(values, width)
-    if made is pa.MapArray:
-        return made.from_arrays(pa.array(offsets, pa.int32()), values, values)
-    if made in (pa.ListViewArray, pa.LargeListViewArray):
-        kind = pa.int32() if made is pa.ListViewArray else pa.int64()
-        return made.from_arrays(pa.array(offsets[:-1], kind), pa.array(np.full(len(offsets) - 1, width), kind), values)
-    return made.from_arrays(pa.array(offsets, pa.int32() if made is pa.ListArray else pa.int64()), values)
+def lists(width: int = 1_000, total: int = 600_000_000) -> pa.Array:
+    """Long lists of zeros."""
+    offsets = pa.array(np.arange(0, total // 8 + 1, width), pa.int32())
+    return pa.ListArray.from_arrays(offsets, zeros(pa.int64(), total // 8, total))
 
 
 def of_parquet(*columns: pa.Array, **how: Any) -> bytes:

@@ -11,6 +11,7 @@ import numpy as np
 import dpviz
 from dpviz.io.exports.contract import ExportInput
 from dpviz.learners import registry
+from dpviz.models.base import Model
 from dpviz.models.document import model_body
 from dpviz.models.tree import Branch, Leaf, SubsetRule, Tree
 from dpviz.results.exports import export
@@ -45,9 +46,9 @@ def number_schema() -> Schema:
     return replace(schema_with_stand_ins(), target=NumericTarget("price", -3.0, 17.5))
 
 
-def document(tree: Tree) -> ExportInput:
+def document(model: Model) -> ExportInput:
     """A file that holds only what is needed to predict."""
-    body = {"format": "dpviz-tree/1", "kind": "tree", **model_body(tree), "schema": tree.schema.to_dict()}
+    body = {"format": "dpviz-tree/1", "kind": model.kind, **model_body(model), "schema": model.schema.to_dict()}
     return ExportInput(json.dumps(body))
 
 
