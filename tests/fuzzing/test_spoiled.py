@@ -244,7 +244,7 @@ def dicts(texts: tuple[str, ...]) -> tuple[Any, ...]:
 #: kind -> (spoiled documents, what is done with one, how many with every change, and in all).
 SPOILED: dict[str, tuple[Callable[[], st.SearchStrategy], Callable[[Any], None], int, int]] = {
     "csv": (lambda: spoiled(TABLES), read_as_text, 100, 3500),
-    "any bytes": (lambda: ANY_BYTES, read_as_text, 100, 600),
+    "any bytes": (lambda: ANY_BYTES, read_as_text, 600, 3000),
     "csv, encoded": (lambda: spoiled(TABLES), encode_text, 10, 500),
     "schema, bytes": (lambda: spoiled(as_bytes(tuple(schema.to_dict() for schema in schemas()))), read_schema, 50, 1000),
     "schema, parts": (lambda: exchanged(tuple(schema.to_dict() for schema in schemas())), read_schema, 50, 2000),
