@@ -131,16 +131,6 @@ def test_auc_and_gains_are_those_of_the_stored_page():
         assert re.search(rf"{others} (in accuracy )?at ε = {epsilon} [^(]*\(starred: {chosen_on}\)", WHY)
 
 
-def test_the_forest_is_ahead_as_often_as_the_stored_page_says():
-    pairs = [
-        tuple(float(line[name].strip("*").split()[0]) for name in ("PF-forest", "smooth forest: violated"))
-        for line in stored("forests_accuracy.csv")
-    ]
-    ahead, behind = sum(ours >= theirs for ours, theirs in pairs), max(theirs - ours for ours, theirs in pairs)
-    assert f"[{ahead} of {len(pairs)} tables]" in WHY
-    assert f"at most {behind:.1f} percentage points behind" in WHY
-
-
 def test_what_was_searched_and_audited_is_counted():
     facts = json.loads((ROOT / "data" / "benchmarks" / "verdicts.json").read_text(encoding="utf-8"))["facts"]
     places = [(fact["learner"], place) for fact in facts for place in fact["places"] or ()]

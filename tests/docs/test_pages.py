@@ -121,16 +121,6 @@ def test_every_cell_of_a_notebook_runs(notebook, clone):
             exec(compile("".join(cell["source"]), notebook.name, "exec"), names)
 
 
-@pytest.mark.slow
-def test_the_patients_tutorial_ends_with_a_release_that_a_second_person_can_check(clone):
-    for _ in run(ROOT / "docs" / "tutorials" / "patients.md"):
-        pass
-    assert dpviz.load_result("release.json").released
-    assert "one patient" in (clone / "report.html").read_text(encoding="utf-8")
-    with dpviz.open_register() as register:
-        assert register.balance("patients").left.epsilon == 1
-
-
 @pytest.mark.parametrize("page", SHOWN, ids=named)
 def test_every_block_can_be_read(page):
     for block in blocks(page):
