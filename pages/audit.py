@@ -176,8 +176,8 @@ def explain_claim(result: AuditResult) -> None:
     numbers = {
         "claimed": f"{number_text(result.claimed)} ({PERSONS})",
         "composed": number_text(result.composed),
-        "times": charts.times_text(result.log_ratio),
-        "allowed": charts.times_text(result.claimed),
+        "times": charts.ratio_text(result.log_ratio),
+        "allowed": charts.ratio_text(result.claimed),
         "low": charts.chance_text(low),
         "high": charts.chance_text(high),
         "direction": "adding the marked person" if adds else "taking the marked person away",

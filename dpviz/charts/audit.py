@@ -16,8 +16,8 @@ from dpviz.charts.tree.text import rule_list
 from dpviz.charts.wording import PERSONS
 from dpviz.errors import DocumentError
 from dpviz.evaluation.audit.attack import LowerBound
-from dpviz.evaluation.audit.evidence import SLACK, AuditResult, WorstPair, columns_of, exceeds
-from dpviz.evaluation.audit.verify import COUNTEREXAMPLES, UNIVERSES, Place
+from dpviz.evaluation.audit.evidence import SLACK, AuditResult, WorstPair, column_names, exceeds
+from dpviz.evaluation.audit.verify import COUNTEREXAMPLES, UNIVERSES, SearchSpace
 from dpviz.models.document import FORMAT, model_from
 from dpviz.models.tree import Tree
 from dpviz.results.wording import number_text, rounded_up
@@ -164,7 +164,7 @@ def _rounded_down(bound: float) -> str:
     return number_text(math.floor(bound / unit * (1 + SLACK)) * unit)
 
 
-def times_text(epsilon: float) -> str:
+def ratio_text(epsilon: float) -> str:
     """How many times as likely an output may become: "3.5 times"; infinite: "without limit"."""
     return f"{number_text(math.exp(epsilon))} times" if epsilon < _MAX_EXPONENT else "without limit"
 
@@ -202,11 +202,11 @@ def pair_sentence(result: AuditResult) -> str:
         if math.isinf(result.claimed):
             allowed = "Nothing was promised."
         return f"This tree is possible {possible} the marked person and impossible {impossible} it. {allowed}"
-    allowed = f"ε = {claim} ({PERSONS}) allows {times_text(result.claimed)}"
+    allowed = f"ε = {claim} ({PERSONS}) allows {ratio_text(result.claimed)}"
     if math.isinf(result.claimed):
         allowed = "nothing is claimed, so nothing is ruled out"
     change = "Adding the marked person" if adds else "Taking the marked person away"
-    return f"{change} makes this tree {times_text(result.log_ratio)} as likely; {allowed}."
+    return f"{change} makes this tree {ratio_text(result.log_ratio)} as likely; {allowed}."
 
 
 def is_beyond(result: AuditResult) -> bool:
@@ -420,10 +420,10 @@ def output_tree(result: AuditResult) -> Tree | None:
     Its schema is that of the first place of search that has these columns and declares what it asks.
     """
     root, pair = result.output.get("root", result.output), result.worst_pair
-    places: tuple[Place, ...] = (*UNIVERSES, *COUNTEREXAMPLES)
+    places: tuple[SearchSpace, ...] = (*UNIVERSES, *COUNTEREXAMPLES)
     for place in sorted(places, key=lambda place: place.title != result.searched):
         schema = place.schema
-        if pair is None or columns_of(schema) != pair.columns:
+        if pair is None or column_names(schema) != pair.columns:
             continue
         try:
             tree = model_from({"format": FORMAT, "kind": "tree", "root": root, "schema": schema.to_dict()})

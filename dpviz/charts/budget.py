@@ -65,7 +65,7 @@ class SpendingStep:
     epsilon: float
 
 
-def steps(plan: BudgetPlan, spent: Mapping[tuple[str, int | None], float], unit: Unit = ROW) -> tuple[SpendingStep, ...]:
+def spending_steps(plan: BudgetPlan, spent: Mapping[tuple[str, int | None], float], unit: Unit = ROW) -> tuple[SpendingStep, ...]:
     """The costliest path from top to bottom: epsilon by part and level, of a unit where a row pays `spent`."""
     levels = {(share.part, share.level): share.levels for share in plan.shares}
     is_deep = any(level is not None for _, level in spent)
@@ -136,7 +136,7 @@ def split_of(result: FitResult) -> Split:
     """The split of a result, from its plan, claim and ledger."""
     plan, claim, outcome = result.plan, result.claim, result.verdict()
     is_sound = claim.is_sound and result.ledger.guarantee.epsilon <= claim.epsilon and not result.disclosures
-    paid = steps(plan, result.ledger.spent(), result.unit)
+    paid = spending_steps(plan, result.ledger.spent(), result.unit)
     if result.disclosures:
         paid = (*paid, SpendingStep("", FROM_ROWS, math.inf))
     elif not is_sound and not outcome.proven.is_finite and all(math.isfinite(step.epsilon) for step in paid):
@@ -231,7 +231,7 @@ def split_sentence(split: Split) -> str:
 def spending_rows(plan: BudgetPlan, spent: Mapping[tuple[str, int | None], float], unit: Unit = ROW) -> Rows:
     """What one unit, whose every row pays `spent`, pays on its way down the tree, a line per part and level."""
     title = f"ε ({unit.neighbours})"
-    path = steps(plan, spent, unit)
+    path = spending_steps(plan, spent, unit)
     return [{"where": step.level, "for": part_name(step.part), title: number_text(step.epsilon)} for step in path]
 
 

@@ -102,10 +102,10 @@ def class_letter(index: int) -> str:
 
 def step_of(value: float, low: float, high: float) -> int:
     """Which of the steps shows `value` on a scale from `low` to `high`; the middle one where all values are equal."""
-    return min(N_STEPS - 1, int(N_STEPS * place_of(value, low, high)))
+    return min(N_STEPS - 1, int(N_STEPS * fraction_of_range(value, low, high)))
 
 
-def place_of(value: float, low: float, high: float) -> float:
+def fraction_of_range(value: float, low: float, high: float) -> float:
     """Where `value` lies between `low` (0) and `high` (1); one half where they are equal."""
     return min(1.0, max(0.0, (value - low) / (high - low))) if high > low else 0.5
 

@@ -37,7 +37,7 @@ from dpviz.training.exact_trace import exact_trace
 STAGES = (10, 30, 80, 200, 500)
 
 #: yes: shown to succeed often enough; no: shown not to; open: undecided.
-Verdict = Literal["yes", "no", "open"]
+PointVerdict = Literal["yes", "no", "open"]
 #: (positions on the grid, number of draws, draws made there before) -> outcomes of shape (n_positions, n_draws). Draws with the
 #: same number may share rows and noise between positions, as long as the draws at each position are independent of each other.
 Draw = Callable[[Sequence[int], int, int], np.ndarray]
@@ -54,7 +54,7 @@ class GridPoint:
     #: low, high: limits of the probability of success; those of a whole search hold together with its confidence.
     low: float
     high: float
-    verdict: Verdict
+    verdict: PointVerdict
 
     @property
     def n_draws(self) -> int:
@@ -198,7 +198,7 @@ def judge_point(place: float, outcomes: np.ndarray, target: float, reliability: 
     outcomes.flags.writeable = False
     successes = int((outcomes >= target).sum())
     low, high = map(float, clopper_pearson(successes, len(outcomes), failure))
-    verdict: Verdict = "yes" if low >= reliability else "no" if high < reliability else "open"
+    verdict: PointVerdict = "yes" if low >= reliability else "no" if high < reliability else "open"
     return GridPoint(place, outcomes, successes, low, high, verdict)
 
 
@@ -218,7 +218,7 @@ _CHUNK = 10
 _FEW_ROWS = 30_000
 
 #: accuracy: on held-out rows. labels: share of the leaves whose label is the majority of the training rows there.
-Measure = Literal["accuracy", "labels"]
+GoalMeasure = Literal["accuracy", "labels"]
 #: The quantity to find, everything else being fixed.
 Along = Literal["epsilon", "n_rows", "max_depth"]
 #: The default places to search, from the least likely to succeed to the most.
@@ -240,7 +240,7 @@ def setup_at(request: FitRequest, along: Along, place: float) -> Setup:
 class Goal:
     """In a share `reliability` of the trees, `measure` is at least `target`."""
 
-    measure: Measure
+    measure: GoalMeasure
     target: float
     reliability: float = 0.9
 
@@ -286,7 +286,7 @@ def plan_steps(
     yield from Search(places, draw, goal.target, goal.reliability, progress=progress, stop=stop).answers()
 
 
-def outcomes(world: World, setups: Sequence[Setup], measure: Measure, seeds: Sequence[int], **how: Any) -> np.ndarray:
+def outcomes(world: World, setups: Sequence[Setup], measure: GoalMeasure, seeds: Sequence[int], **how: Any) -> np.ndarray:
     """The measure of one fresh tree per setup and seed, a line per setup, each seed with its own draw of the world.
 
     Setups share draws of the world, and the noise as far as they use the same; `how` is for `in_chunks`.
@@ -295,7 +295,7 @@ def outcomes(world: World, setups: Sequence[Setup], measure: Measure, seeds: Seq
     return np.concatenate(chunks, axis=1) if chunks else np.empty((len(setups), 0))
 
 
-def _measure_fits(world: World, setups: tuple[Setup, ...], measure: Measure, seeds: Sequence[int]) -> np.ndarray:
+def _measure_fits(world: World, setups: tuple[Setup, ...], measure: GoalMeasure, seeds: Sequence[int]) -> np.ndarray:
     values = [
         [
             result.score(test) if measure == "accuracy" else label_accuracy(result, rows)

@@ -126,7 +126,7 @@ def test_bounds_are_told_from_claims_rounded_down_and_probabilities_said_for_peo
     keys = {"within": HOLDS, "beyond": VIOLATED, "bug": BUG, "nothing": NONE}
     assert {key: audit.against_claim(result.log_ratio, result) for key, result in keys.items()} == {key: key for key in keys}
     assert audit.against_claim(UNPROVEN.log_ratio, UNPROVEN) == "within"
-    assert audit.times_text(math.inf) == audit.times_text(1e6) == "without limit"
+    assert audit.ratio_text(math.inf) == audit.ratio_text(1e6) == "without limit"
     kinds = (audit.BADGES.values(), *([kind[key] for key in LOWER] for kind in (audit.SEARCH_BADGES, audit.ATTACK_BADGES)))
     icons = [icon for kind in kinds for icon in {look.icon for look in kind}]
     assert len(icons) == len(set(icons))  # a verdict is told without its colour

@@ -13,6 +13,7 @@ import numpy as np
 
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.charts.budget import split_html, split_of
+from dpviz.charts.theme import fraction_of_range
 from dpviz.charts.tree.svg import NodeNotes, draw_tree
 from dpviz.charts.wording import capital, r2_text
 from dpviz.errors import DpvizError
@@ -193,6 +194,4 @@ def _reference(name: str, value: float, scale: tuple[float, float], measure: str
 
 
 def _x(value: float, scale: tuple[float, float]) -> str:
-    low, high = scale
-    share = min(1.0, max(0.0, value - low) / (high - low))  # R2 has no least value
-    return f"{MARGIN + share * (100 - 2 * MARGIN):.2f}%"
+    return f"{MARGIN + fraction_of_range(value, *scale) * (100 - 2 * MARGIN):.2f}%"

@@ -23,7 +23,7 @@ from dpviz.charts.theme import (
     N_COLOURS,
     class_letter,
     css_variables,
-    place_of,
+    fraction_of_range,
     step_of,
     step_variables,
     text_on,
@@ -347,7 +347,7 @@ def _texts(drawing: _Drawing, placed: NodeBox, mark: str) -> Iterator[str]:
     else:
         leaf, bar = placed.node, _bar(drawing, placed)
         if isinstance(leaf, NumberLeaf) and leaf.interval is not None and placed.path not in drawing.unreachable:
-            value, low, high = (place_of(end, *drawing.reach) for end in (leaf.value, *leaf.interval))
+            value, low, high = (fraction_of_range(end, *drawing.reach) for end in (leaf.value, *leaf.interval))
             bar = value, low, high
         if bar is not None:  # a track along the lower edge, filled to the probability or number, a band for its interval
             share, low, high = bar
@@ -371,7 +371,7 @@ def _leaf_text(drawing: _Drawing, placed: NodeBox, leaf: End, left: float, right
         yield _rect("swatch", left, top, SWATCH, SWATCH, 5)
         yield _text("letter", left + SWATCH / 2, middle + 4, class_letter(leaf.label))
     else:
-        empty = (1 - place_of(leaf.value, *drawing.scale)) * (SWATCH - 4)
+        empty = (1 - fraction_of_range(leaf.value, *drawing.scale)) * (SWATCH - 4)
         yield _rect("gauge", left + 4, top, SWATCH - 8, SWATCH, 3)
         yield _rect("level", left + 6, top + 2 + empty, SWATCH - 12, SWATCH - 4 - empty, 1)
     left += SWATCH + 6

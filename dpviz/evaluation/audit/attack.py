@@ -30,7 +30,7 @@ from dpviz.accounting.gaussian import bisect, gaussian_epsilon
 from dpviz.accounting.guarantee import PrivacyLoss, for_unit
 from dpviz.accounting.risk import MAX_ROWS
 from dpviz.errors import DpvizError, ParameterError, UnsupportedError
-from dpviz.evaluation.audit.evidence import BoundLearner, BoundVerdict, columns_of, exceeds, rows_in_words, typical
+from dpviz.evaluation.audit.evidence import BoundLearner, BoundVerdict, column_names, exceeds, rows_in_words, typical
 from dpviz.evaluation.audit.verify import Pair, default_audit_pairs, empty_and_one_row, opposed_row, require_neighbours
 from dpviz.evaluation.metrics import clopper_pearson
 from dpviz.evaluation.repeat import Workers, checked_workers, in_chunks
@@ -428,7 +428,7 @@ def audit(
         n_tested=guesses.n_tried,
         n_asked=draws,
         n_done=len(observations),
-        canary=tuple(zip(columns_of(task.canary.schema), rows_in_words(task.canary)[0], strict=True)),
+        canary=tuple(zip(column_names(task.canary.schema), rows_in_words(task.canary)[0], strict=True)),
         delta=delta,
         rows=task.rows,
     )

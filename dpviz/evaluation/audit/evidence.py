@@ -48,7 +48,7 @@ class WorstPair:
     @classmethod
     def of(cls, first: EncodedDataset, second: EncodedDataset, probabilities: tuple[float, float]) -> WorstPair:
         """The pair in words."""
-        return cls(columns_of(first.schema), rows_in_words(first), rows_in_words(second), probabilities)
+        return cls(column_names(first.schema), rows_in_words(first), rows_in_words(second), probabilities)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +113,7 @@ def worst_of(results: list[AuditResult]) -> AuditResult:
     return max(results, key=lambda result: (SEVERITY[result.verdict], result.log_ratio))
 
 
-def columns_of(schema: Schema) -> tuple[str, ...]:
+def column_names(schema: Schema) -> tuple[str, ...]:
     """The names of the features and the target."""
     return (*schema.feature_names, schema.target.name)
 

@@ -18,7 +18,7 @@ from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 from dpviz.errors import Cancelled, DpvizError, path_text
 from dpviz.evaluation.audit.attack import LowerBound, audit
 from dpviz.evaluation.audit.evidence import AuditResult, typical, worst_of
-from dpviz.evaluation.audit.verify import COUNTEREXAMPLES, QUICK_UNIVERSES, UNIVERSES, Place, verify_each
+from dpviz.evaluation.audit.verify import COUNTEREXAMPLES, QUICK_UNIVERSES, UNIVERSES, SearchSpace, verify_each
 from dpviz.installation import bundled
 from dpviz.learners import get_learner, registry
 from dpviz.progress import Stop
@@ -213,7 +213,7 @@ def _evidence(
     """
     started = time.process_time()
     planned = typical(spec, epsilon=epsilon, **params)
-    places: tuple[Place, ...] = (*(QUICK_UNIVERSES if quick or "trees" in params else UNIVERSES), *COUNTEREXAMPLES)
+    places: tuple[SearchSpace, ...] = (*(QUICK_UNIVERSES if quick or "trees" in params else UNIVERSES), *COUNTEREXAMPLES)
     if not spec.spends_epsilon:
         places = (QUICK_UNIVERSES[0],)
     draws = draws_of(spec) // (4 if params and spec.name in ROUNDS else 1)

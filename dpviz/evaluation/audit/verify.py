@@ -126,7 +126,7 @@ def require_neighbours(first: EncodedDataset, second: EncodedDataset) -> None:
 
 
 #: Where to search.
-Place = Universe | CandidatePair
+SearchSpace = Universe | CandidatePair
 
 #: The default universes, quickest first.
 UNIVERSES = (
@@ -156,7 +156,7 @@ def verify(
     learner: str | LearnerSpec,
     *,
     epsilon: float = 1.0,
-    universes: tuple[Place, ...] | None = None,
+    universes: tuple[SearchSpace, ...] | None = None,
     progress: Progress | None = None,
     stop: Stop | None = None,
     **params: Any,
@@ -194,7 +194,7 @@ def verify_each(
     learner: str | LearnerSpec,
     *,
     epsilon: float = 1.0,
-    universes: tuple[Place, ...] | None = None,
+    universes: tuple[SearchSpace, ...] | None = None,
     progress: Progress | None = None,
     stop: Stop | None = None,
     **params: Any,
@@ -218,7 +218,7 @@ def verify_each(
     return results
 
 
-def _search(spec: LearnerSpec, epsilon: float, place: Place, params: dict[str, Any], tick: Progress) -> AuditResult:
+def _search(spec: LearnerSpec, epsilon: float, place: SearchSpace, params: dict[str, Any], tick: Progress) -> AuditResult:
     planned = BoundLearner.of(spec, place.schema, epsilon=epsilon, depth=place.depth, **params)
     held_out = planned.plan.held_out
     if isinstance(place, CandidatePair):

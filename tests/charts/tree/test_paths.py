@@ -57,6 +57,7 @@ def test_the_strip_has_a_dot_per_draw_the_tree_and_the_lines_in_order():
         assert (constant - low) / (high - low) == pytest.approx(CONSTANT_AT)
         lines = {"constant": constant}
         assert len({tuple(places(strip(step(score, lines)), "reference")) for score in (constant, 0.97, 1.0)}) == 1
+    assert places(strip(step(1.0, {"constant": 1.0}), scores=()), "this") == [50.0], "a few test rows of one class have no scale"
 
 
 @pytest.mark.parametrize("measure", ["test accuracy", "R²"])
