@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from glob import escape
 from pathlib import Path
 
 from dpviz.randomness import random_128_bits
@@ -38,8 +37,3 @@ def parts_of(content: Content) -> Iterator[bytes]:
     """The bytes of a file, part by part."""
     for part in [content] if isinstance(content, (str, bytes)) else content:
         yield part.encode("utf-8") if isinstance(part, str) else part
-
-
-def left_behind(target: Path) -> Iterator[Path]:
-    """What programs that write this file have not moved yet, or never will."""
-    return target.parent.glob(f".{escape(target.name[:_PREFIX_LENGTH])}-*.part")

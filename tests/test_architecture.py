@@ -19,8 +19,8 @@ COSTS = {"Step", "RandomPartition"}
 SAY_NO_COST = {"dpviz/training/growing.py", "dpviz/training/forests.py"}
 WRITES = {"open", "io.open", "os.open", "os.remove", "os.rename", "os.replace"}
 WRITES |= {"write_text", "write_bytes", "unlink", "rename", "mkdir", "rmdir", "symlink_to"}
-#: What screens may make a path of: their own place, and a file the register names.
-PATHS = {"__file__", "learn.__file__", "record.file"}
+#: What screens may make a path of: their own place and Streamlit's, and a file the register names.
+PATHS = {"__file__", "learn.__file__", "streamlit.__file__", "record.file"}
 COLOUR = re.compile(r"(?<![&\w])#(?:[0-9a-fA-F]{3,4}){1,2}\b|\b(?:rgb|hsl)a?\(")
 FILES = [
     path.relative_to(ROOT).as_posix()

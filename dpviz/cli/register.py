@@ -186,15 +186,14 @@ _DECLARE = {
 _CAP = {**_CAPS, **_DECISION, "--confirm-cap": option(number, "E", "the raised cap on epsilon once more")}
 _CHECK = {"files": option(Path, "RELEASE.json", "released files that are kept elsewhere", nargs="*")}
 _RESUME = {name: settings | {"required": True} for name, settings in _DECISION.items()}
-_REGISTER_OPTIONS = shared("--register", "--json")
-_TOPICS = {
-    "list": ("show data sets, releases and explorations, or write them to a file", _LIST | _REGISTER_OPTIONS, _list),
-    "declare": ("name a data set that shares no rows with any other, and set its cap", _DECLARE | _REGISTER_OPTIONS, _declare),
-    "cap": ("change the cap of a data set; what was spent stays spent", _CAP | _REGISTER_OPTIONS, _cap),
-    "check": ("is it as it was written? Exit code 1 when it is not", _CHECK | _REGISTER_OPTIONS, _check),
-    "resume": ("go on with an old copy; what was left counts as spent", _RESUME | _REGISTER_OPTIONS, _resume),
-}
+_COMMON = shared("--register", "--json")
 OPTIONS = {
-    "register": _TOPICS,
-    "check": {"file": option(Path, "FILE", "a file that was released, such as release.json"), **shared("--register", "--json")},
+    "register": {
+        "list": ("show data sets, releases and explorations, or write them to a file", _LIST | _COMMON, _list),
+        "declare": ("name a data set that shares no rows with any other, and set its cap", _DECLARE | _COMMON, _declare),
+        "cap": ("change the cap of a data set; what was spent stays spent", _CAP | _COMMON, _cap),
+        "check": ("is it as it was written? Exit code 1 when it is not", _CHECK | _COMMON, _check),
+        "resume": ("go on with an old copy; what was left counts as spent", _RESUME | _COMMON, _resume),
+    },
+    "check": {"file": option(Path, "FILE", "a file that was released, such as release.json"), **_COMMON},
 }

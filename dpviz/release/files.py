@@ -10,18 +10,15 @@ import os
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryFile
-from time import time
 
 from dpviz.errors import DpvizError, path_text
-from dpviz.files import left_behind, write_whole
+from dpviz.files import write_whole
 from dpviz.randomness import random_128_bits
 
 #: Bytes of a released file; an hour of training makes a few megabytes.
 _MAX_FILE_BYTES = 256 << 20
 #: How a released file's name ends.
 SUFFIX = ".json"
-#: A part of the key's file that was not changed for so many seconds was left by a kill: to write it takes milliseconds.
-_LEFT_BEHIND = 60.0
 
 
 def key_path(register: Path) -> Path:
@@ -50,10 +47,6 @@ def keep_counter(register: Path, counter: int) -> None:
     key, latest = read_key(register)
     if key and counter > latest:
         write_whole(key_path(register), f"{key.hex()}\n{counter}\n", mode=0o600)
-        for part in left_behind(key_path(register)):
-            with suppress(OSError):  # another process has removed it
-                if time() - part.stat().st_mtime > _LEFT_BEHIND:
-                    part.unlink()
 
 
 def require_new_file(target: Path, *, make_folder: bool = False) -> None:

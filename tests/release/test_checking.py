@@ -153,12 +153,3 @@ def test_a_kill_between_the_commit_and_the_counter_loses_nothing(register, monke
     assert findings(register) == ()
     start(register, "next")
     assert files.read_key(register.path)[1] == behind + 2
-
-
-def test_what_a_kill_left_of_a_key_is_removed_and_what_is_being_written_is_not(register, tmp_path):
-    old, new = (tmp_path / f".releases.db.key-{name}.part" for name in ("old", "new"))
-    for part in (old, new):
-        part.write_text("0")
-    os.utime(old, (0, 0))
-    start(register, "next")
-    assert (old.exists(), new.exists()) == (False, True)
