@@ -336,16 +336,15 @@ class _NodeChoices:
         """Two levels, by rows of the largest class of every leaf and impurity, then a label for every leaf."""
         for_labels, for_tree = split_budget(epsilon, (1 - SPLIT_PART, SPLIT_PART))
         chosen = self._two_levels(node, TreeScore(self.weighing, self.correct), for_tree, "two levels and leaf")
-        root, *below = (self.grid.locate(candidate) for candidate in chosen.value)
-        sides = node.children(root[0], self.grid.features[root[0]].left_bins(root[1]))
-        splits: list[Split] = []
-        events: list[Event] = []
+        feature, index = self.grid.locate(chosen.value.root)
+        splits, events = list[Split](), list[Event]()
+        sides = node.children(feature, self.grid.features[feature].left_bins(index))
         for side, candidate in zip(sides, chosen.value[1:], strict=True):
             left, total = (self.weighing.counts(counts) for counts in (side.left_counts[candidate], side.class_counts))
-            labels = [self._by_count(counts, for_labels, node) for counts in (left, total - left)]
-            splits.append(Split.with_labels(*below[len(splits)], (labels[0].value, labels[1].value), NO_STEP))
-            events += [label.event for label in labels]
-        return Split(*root, Sequential((chosen.event, Parallel(tuple(events)))), (splits[0], splits[1]))
+            labels, paid = self._labels(left, total, for_labels, node.level)
+            splits.append(Split.with_labels(*self.grid.locate(candidate), labels, NO_STEP))
+            events += paid
+        return Split(feature, index, Sequential((chosen.event, Parallel(tuple(events)))), (splits[0], splits[1]))
 
     def _two_levels(self, node: CountedNode, score: TreeScore, epsilon: float, part: str) -> Output[DepthTwoTree]:
         choice = TwoLevelChoice(epsilon, score.width)
@@ -354,15 +353,14 @@ class _NodeChoices:
     def split(self, node: CountedNode, epsilon: float) -> Split:
         """By impurity."""
         utilities = node.remember(("impurity", self.weighing.key), lambda: impurity_utilities(*self._counts(node)))
-        chosen = PermuteAndFlip(epsilon, self.weighing.impurity).release(
-            utilities, source=self.source, part="node", level=node.level
-        )
+        flip = PermuteAndFlip(epsilon, self.weighing.impurity)
+        chosen = flip.release(utilities, source=self.source, part="node", level=node.level)
         return Split(*self.grid.locate(chosen.value), chosen.event)
 
     def labelled_split(self, node: CountedNode, epsilon: float) -> Decision:
         """Together with its two labels, or one label for everyone, by correct rows."""
         utilities = node.remember(("labelled", self.weighing.key), lambda: labelled_utilities(*self._counts(node), self._repeats))
-        chosen = self._by_count(utilities, epsilon, node)
+        chosen = self._by_count(utilities, epsilon, node.level)
         located = locate_labelled(chosen.value, self.grid.n_candidates, node.n_classes, self._repeats)
         return self._labelled(*located, chosen.event)
 
@@ -379,18 +377,22 @@ class _NodeChoices:
         """By correct rows, then a label for either side."""
         for_labels, for_split = split_budget(epsilon, (1 - SPLIT_PART, SPLIT_PART))
         left, total = self._counts(node)
-        split = self._by_count(best_correct_rows(left, total), for_split, node)
-        labels = [self._by_count(counts, for_labels, node) for counts in (left[split.value], total - left[split.value])]
-        event = Sequential((split.event, Parallel(tuple(label.event for label in labels))))
-        return Split.with_labels(*self.grid.locate(split.value), (labels[0].value, labels[1].value), event)
+        split = self._by_count(best_correct_rows(left, total), for_split, node.level)
+        labels, paid = self._labels(left[split.value], total, for_labels, node.level)
+        return Split.with_labels(*self.grid.locate(split.value), labels, Sequential((split.event, Parallel(tuple(paid)))))
+
+    def _labels(self, left: np.ndarray, total: np.ndarray, epsilon: float, level: int) -> tuple[tuple[int, int], list[Event]]:
+        """A label for either side, and their events."""
+        one, other = (self._by_count(counts, epsilon, level) for counts in (left, total - left))
+        return (one.value, other.value), [one.event, other.event]
 
     def _counts(self, node: CountedNode) -> tuple[np.ndarray, np.ndarray]:
         """Weighed class counts of the left child under every candidate, and of the node."""
         return self.weighing.counts(node.left_counts), self.weighing.counts(node.class_counts)
 
-    def _by_count(self, utilities: np.ndarray, epsilon: float, node: CountedNode) -> Output[int]:
+    def _by_count(self, utilities: np.ndarray, epsilon: float, level: int) -> Output[int]:
         flip = PermuteAndFlip(epsilon, self.weighing.count)
-        return flip.release(utilities, source=self.source, part="node and leaf", level=node.level)
+        return flip.release(utilities, source=self.source, part="node and leaf", level=level)
 
 
 LEARNER = LearnerSpec(

@@ -179,15 +179,17 @@ class NumberReport(TestReport):
         """The sum over rows of two polynomials, multiplied."""
         return float((self._sums * _weights(of_errors, of_places)).sum())
 
+    def _deviation(self, of_errors: _Polynomial, of_places: _Polynomial) -> float:
+        """Of the noise of that sum."""
+        return math.sqrt(self.noise_variance * float(np.square(_weights(of_errors, of_places)).sum()))
+
     def _upper_bound(self, of_errors: _Polynomial, of_places: _Polynomial) -> float:
         """A sum of squares, and one standard deviation of its noise: where noise hides a variance it is rather too large."""
-        noise = math.sqrt(self.noise_variance * float(np.square(_weights(of_errors, of_places)).sum()))
-        return max(self._total(of_errors, of_places), 0.0) + noise
+        return max(self._total(of_errors, of_places), 0.0) + self._deviation(of_errors, of_places)
 
     def _rows_at_most(self, rows: _Polynomials) -> float:
         """How many rows the polynomials, between 0 and 1, may add up to: their standard deviation is at most its root."""
-        noise = math.sqrt(self.noise_variance * float(np.square(_weights(*rows)).sum()))
-        return max(self._total(*rows), 0.0) + Z * noise + _UNMET
+        return max(self._total(*rows), 0.0) + Z * self._deviation(*rows) + _UNMET
 
     def _ratio(
         self,
