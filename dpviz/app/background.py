@@ -45,7 +45,7 @@ MIN_SHARE = 0.03
 EVERY_FIRST, EVERY, EVERY_END = 0.4, 1.0, 2.0
 #: Where each poll draws the results so far: seconds per part that is missing, within these limits. The end of short work is
 #: waited for; of long work a few more results change no curve, and drawing takes the browser longer than all else.
-EVERY_PART, EVERY_DRAWING = 0.001, (0.4, 4.0)
+EVERY_PART, EVERY_DRAWING = 0.0005, (0.4, 4.0)
 STALE = "Settings have changed since: what is shown is stale."
 Run = Callable[[Sequence[Hashable], Progress, Stop], Iterable[tuple[Hashable, "Result"]]]
 

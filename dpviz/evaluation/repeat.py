@@ -9,7 +9,7 @@ import signal
 import sys
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from functools import partial
@@ -38,7 +38,7 @@ _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS
 #: thirds of that are packages and rows.
 _CACHE_BYTES = 96_000_000
 _MAX_TABLES = 2
-#: Tasks that are given to an executor ahead of results.
+#: Tasks that an executor has at a time.
 _AHEAD = 2 * (os.cpu_count() or 1)
 _TABLES: dict[Hashable, EncodedDataset] = {}
 
@@ -69,10 +69,15 @@ def parallel_map(work: Callable[[T], R], tasks: Iterable[T], workers: Workers = 
     left, under_way = iter(tasks), deque[Future[R]]()
     try:
         while True:
-            under_way.extend(executor.submit(work, task) for task in islice(left, _AHEAD - len(under_way)))
+            unfinished = [future for future in under_way if not future.done()]
+            more = [executor.submit(work, task) for task in islice(left, _AHEAD - len(unfinished))]
+            under_way.extend(more)
             if not under_way:
                 return
-            yield under_way.popleft().result()
+            if under_way[0].done():
+                yield under_way.popleft().result()
+            else:  # whatever ends first makes room: no process waits for the slow task of another
+                wait([*unfinished, *more], return_when=FIRST_COMPLETED)
     except BrokenProcessPool as error:
         raise FailedWork("workers") from error
     except KeyboardInterrupt:

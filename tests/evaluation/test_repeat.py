@@ -6,7 +6,9 @@ import signal
 import subprocess
 import sys
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from threading import Event
 
 import numpy as np
 import pytest
@@ -58,6 +60,20 @@ def test_draws_in_this_process_leave_no_rows_behind():
 
 def clinic():
     return encode(*load_sample("clinic"))
+
+
+def test_no_process_waits_for_the_slow_task_of_another_and_results_keep_their_order():
+    last, count = Event(), 10 * workers._AHEAD
+
+    def work(number: int) -> int:
+        if number == 0:
+            assert last.wait(SOON)  # until everything else was done
+        elif number == count - 1:
+            last.set()
+        return number
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(workers.parallel_map(work, range(count), pool)) == list(range(count))
 
 
 def doubled(number):
