@@ -138,11 +138,11 @@ def test_every_link_leads_to_a_file_and_its_heading_and_every_place_of_tests_is_
         if re.match(r"https?:", target):
             continue
         path, _, anchor = target.partition("#")
-        found = Path(os.path.normpath(page.parent / path)) if path else page
-        made = found.is_relative_to(ROOT / "docs") and found.relative_to(ROOT / "docs").as_posix() in generated.PAGES
-        assert made or found.exists(), target
-        if anchor and found.suffix == ".md" and not made:
-            assert anchor in anchors(found.read_text(encoding="utf-8")), target
+        file = Path(os.path.normpath(page.parent / path)) if path else page
+        is_generated = file.is_relative_to(ROOT / "docs") and file.relative_to(ROOT / "docs").as_posix() in generated.PAGES
+        assert is_generated or file.exists(), target
+        if anchor and file.suffix == ".md" and not is_generated:
+            assert anchor in anchors(file.read_text(encoding="utf-8")), target
 
 
 def test_functions_that_the_proof_names_have_mutants():
@@ -181,18 +181,18 @@ def test_every_public_name_is_in_the_reference():
 
 def test_every_command_and_option_is_in_the_reference():
     page = generated.command_line_page()
-    waiting = [parser(list(COMMANDS))]
-    seen = 0
-    while waiting:
-        command = waiting.pop()
+    commands = [parser(list(COMMANDS))]
+    n_options = 0
+    while commands:
+        command = commands.pop()
         for action in command._actions:
             if isinstance(action, _SubParsersAction):
-                waiting += [topic for topic in action.choices.values() if topic.prefix_chars == "-"]
+                commands += [topic for topic in action.choices.values() if topic.prefix_chars == "-"]
             elif command.prog != "dpviz" and action.dest != "help":
                 section = page[page.index(f"# `{command.prog}`\n") :]
                 assert all(option in section for option in action.option_strings), action
-                seen += 1
-    assert seen > 80
+                n_options += 1
+    assert n_options > 80
 
 
 def test_every_parameter_export_error_and_variable_is_in_the_reference():
@@ -203,11 +203,11 @@ def test_every_parameter_export_error_and_variable_is_in_the_reference():
     assert all(f"| `{name}` |" in exports for name in forms())
     kinds = [kind for _, kind in inspect.getmembers(dpviz.errors, inspect.isclass) if kind.__module__ == "dpviz.errors"]
     assert all(f"| `{kind.__name__}` |" in errors for kind in kinds if not kind.__name__.startswith("_"))
-    told = (ROOT / "docs" / "reference" / "environment.md").read_text(encoding="utf-8")
+    variables = (ROOT / "docs" / "reference" / "environment.md").read_text(encoding="utf-8")
     code = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "dpviz").rglob("*.py"))
     used = set(re.findall(r"\"(DPVIZ_[A-Z_]+)\"", code))
     assert used
-    assert {name for name in used if f"`{name}`" not in told} == set()
+    assert {name for name in used if f"`{name}`" not in variables} == set()
 
 
 def test_the_glossary_is_in_order():
@@ -222,8 +222,8 @@ DOCS = ROOT / "docs"
 
 def test_it_says_first_how_far_it_may_be_trusted():
     status = TEXT[: TEXT.index("## ")]
-    for said in ("alpha", "nobody\n> outside has reviewed", "Windows is untried"):
-        assert said in status
+    for phrase in ("alpha", "nobody\n> outside has reviewed", "Windows is untried"):
+        assert phrase in status
 
 
 def test_the_stored_table_of_learners_is_what_they_declare():
@@ -237,8 +237,8 @@ def test_the_accuracies_are_those_of_the_measured_page():
     assert len(lines) == 4
     for line in lines:
         name, *cells = (cell.strip() for cell in line.strip("|").split("|"))
-        asked = [(learner, epsilon) for learner in ("PF-tree", "PrivaTree") for epsilon in ("0.1", "1")]
-        assert cells == [measured[name, *one] for one in (*asked, ("Decision tree (not private)", "1"))], name
+        columns = [(learner, epsilon) for learner in ("PF-tree", "PrivaTree") for epsilon in ("0.1", "1")]
+        assert cells == [measured[name, *column] for column in (*columns, ("Decision tree (not private)", "1"))], name
 
 
 def measured_accuracies():
