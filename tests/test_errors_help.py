@@ -32,7 +32,7 @@ def test_what_is_wrong_is_said_with_its_place_and_what_to_do(tmp_path, monkeypat
     (tmp_path / "rows.parquet").write_bytes(b"cut short")
     for wrong, error, says in (
         (lambda: dpviz.ClassTarget("y", (0, 1)), SchemaError, "0 is no text. Write it as in the table"),
-        (lambda: dpviz.ClassTarget("y", "yn"), SchemaError, "one text, not a list"),
+        (lambda: dpviz.ClassTarget("y", "yn"), SchemaError, "is no list. Give a list"),
         (lambda: fitted(rows=FRAME.rename(columns={"age": "Age"})), SchemaError, "called so but for capitals"),
         (lambda: dpviz.load_schema("clinic.schema.json"), DocumentError, r"clinic.schema.json"),
         (lambda: dpviz.read_table("rows.parquet"), TableError, r"no \.parquet file((?!elimiter).)*$"),
