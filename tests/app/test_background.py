@@ -71,6 +71,15 @@ def test_work_in_line_never_begins_once_stopped_and_work_under_way_is_told(own_t
     assert isinstance(second.error, Cancelled)
 
 
+def test_a_line_waits_for_no_other(own_threads, gate):
+    held = gate()
+    last = [own_threads.submit("bulk", held) for _ in range(background.THREADS["bulk"] + 1)][-1]
+    assert held.began.wait(SOON)
+    for priority in ("tree", "short", "path"):
+        assert own_threads.submit(priority, lambda progress, stop: None).wait(SOON)
+    assert last.began is None
+
+
 @pytest.mark.parametrize(
     ("raised", "kind"),
     [(ParameterError("x", "y", 1, "z"), ParameterError), (MemoryError(), FailedWork), (ValueError("cell 66000"), FailedWork)],
