@@ -11,7 +11,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import pairwise
 
 import numpy as np
@@ -34,10 +34,6 @@ MAX_PARTITION_CATEGORIES = 10
 HALVES, QUARTERS = (1.0, 1.5), (1.0, 1.25, 1.5, 1.75)
 
 
-def _no_bins() -> np.ndarray:
-    return np.empty(0, dtype=np.int64)
-
-
 @dataclass(frozen=True, eq=False)
 class FeatureCandidates:
     """Bins of one feature and its candidate splits."""
@@ -46,8 +42,8 @@ class FeatureCandidates:
     #: Increasing; bin b holds values in (thresholds[b-1], thresholds[b]]. None: one bin per category.
     thresholds: np.ndarray | None = None
     #: starts, ends: shape (n_candidates,). Bins starts[i] .. ends[i]-1 go left; empty when `subsets` is used.
-    starts: np.ndarray = field(default_factory=_no_bins)
-    ends: np.ndarray = field(default_factory=_no_bins)
+    starts: np.ndarray = field(default_factory=partial(np.empty, 0, np.int64))
+    ends: np.ndarray = field(default_factory=partial(np.empty, 0, np.int64))
     #: Shape (n_candidates, n_bins), bool, or None. Bins that go left.
     subsets: np.ndarray | None = None
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from zlib import crc32
 
 import numpy as np
@@ -72,7 +73,7 @@ class TableSums:
 
     def __reduce__(self) -> tuple[object, ...]:
         """What comes back says that it does not know."""
-        return _unknown, ()
+        return partial(TableSums, is_known=False), (0, ())
 
     def may_be(self, other: TableSums) -> bool:
         """Whether both are of one table, or of parts of one, as far as sums tell."""
@@ -89,10 +90,6 @@ def looks_same(equal: Sequence[bool], n_columns: int) -> bool:
     One wide column is enough, or two others, or every one there is. Columns of one distinct cell are left out.
     """
     return any(equal) or len(equal) > 1 or 0 < len(equal) == n_columns
-
-
-def _unknown() -> TableSums:
-    return TableSums(0, (), is_known=False)
 
 
 def sum_numbers(name: str, cells: np.ndarray) -> ColumnSum:
