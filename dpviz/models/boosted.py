@@ -112,7 +112,7 @@ class BoostedTrees(PackedTreesMixin, ScoreMixin):
 
     def _add(self, total: np.ndarray, rows: np.ndarray, tree: int) -> None:
         """Add one tree."""
-        total[:, tree % self.n_scores] += self.values[self.splits.leaf_of(rows, tree)]
+        total[:, tree % self.n_scores] += self.values[self.splits.leaf_of(rows, self.splits.roots[tree])]
 
     @cached_property
     def _n_scored(self) -> int:
@@ -183,7 +183,8 @@ class BoostedTrees(PackedTreesMixin, ScoreMixin):
         at_once = max(1, _CHUNK_SIZE // max(1, len(rows)))
         for start in range(0, len(parts), at_once):
             some = parts[start : start + at_once]
-            leaves = self.splits.leaf_of(np.tile(rows, (len(some), 1)), np.repeat([tree for tree, _ in some], len(rows)))
+            roots = self.splits.roots[[tree for tree, _ in some]]
+            leaves = self.splits.leaf_of(np.tile(rows, (len(some), 1)), np.repeat(roots, len(rows)))
             for (tree, side), values in zip(some, self.values[leaves].reshape(len(some), -1), strict=True):
                 if side is not None:
                     values = np.where(self.splits.side(rows, int(self.splits.roots[tree])) == side, values, 0.0)

@@ -106,9 +106,9 @@ class PackedTrees(OfArrays):
         value, threshold = values[:, self.feature[node]], self.threshold[node]
         return (value if np.isnan(threshold) else value > threshold).astype(np.int64)
 
-    def leaf_of(self, values: np.ndarray, tree: int | np.ndarray) -> np.ndarray:
-        """The leaf number that each row of `values` (n_rows, n_features) reaches in one tree, or in one of its own (n_rows,)."""
-        node = np.broadcast_to(self.roots[tree], len(values)).astype(np.int64)
+    def leaf_of(self, values: np.ndarray, start: int | np.ndarray) -> np.ndarray:
+        """The leaf number each row of `values` (n_rows, n_features) reaches from a node: one for all, or (n_rows,) of its own."""
+        node = np.broadcast_to(start, len(values)).astype(np.int64)
         going = np.flatnonzero(self.feature.take(node) != LEAF)
         while len(going):
             here = node.take(going)
@@ -179,7 +179,7 @@ class PackedForest(PackedTreesMixin, VoteMixin):
     def _leaves(self, data: EncodedDataset) -> Iterator[np.ndarray]:
         """The leaf that each row reaches, tree by tree."""
         values = values_of(data)
-        return (self.splits.leaf_of(values, tree) for tree in range(self.splits.n_trees))
+        return (self.splits.leaf_of(values, root) for root in self.splits.roots)
 
     def leaf(self, number: int) -> End:
         """As of a tree, with its counts where they were released."""

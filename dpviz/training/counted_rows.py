@@ -138,7 +138,7 @@ def add_forest_counts(trees: PackedTrees, totals: np.ndarray, rows: EncodedDatas
     """Rows by leaf of a forest and class; `parts`: the tree of each, None where every tree counts every row."""
     values = values_of(rows)
     for tree in range(trees.n_trees) if parts is None else (parts,):
-        leaf = trees.leaf_of(values, tree)
+        leaf = trees.leaf_of(values, trees.roots[tree])
         totals += np.bincount(leaf * totals.shape[1] + rows.target, minlength=totals.size).reshape(totals.shape)
 
 

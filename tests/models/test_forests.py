@@ -56,8 +56,8 @@ def test_a_row_falls_as_through_the_unpacked_trees(name: str) -> None:
     data = table(schema_of("mixed", 3), 200)
     model = dpviz.fit(name, data, epsilon=1.0, max_depth=4, seed=2, trees=6).model
     values = np.column_stack(data.columns).astype(float)
-    for place, tree in enumerate(model.trees):
-        np.testing.assert_array_equal(tree.predict(data), model.labels[model.splits.leaf_of(values, place)])
+    for root, tree in zip(model.splits.roots, model.trees, strict=True):
+        np.testing.assert_array_equal(tree.predict(data), model.labels[model.splits.leaf_of(values, root)])
     assert len(model.trees) == 6
     assert model.trees[-1] == model.trees[5]
     assert [tree.schema for tree in model.trees[1:3]] == [data.schema] * 2

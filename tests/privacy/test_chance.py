@@ -103,7 +103,7 @@ def test_independent_draws_together_have_the_product_of_their_probabilities_or_a
 SHARES = (0.1, 0.25)
 
 
-@pytest.mark.parametrize("source", [Simulation(3), ExactNoise()], ids=["simulation", "release"])
+@SOURCES
 def test_each_part_gets_its_share_of_the_rows(source):
     n_rows = 200_000
     found = np.bincount(RandomAssignment(SHARES).assign(n_rows, source=source), minlength=3) / n_rows

@@ -212,7 +212,7 @@ def test_forests_are_counted_and_each_row_is_in_one_tree() -> None:
         rows_of_trees = np.bincount(trees.tree[trees.leaves], weights=counts.sum(axis=1), minlength=3)
         np.testing.assert_array_equal(rows_of_trees, np.bincount(tree_of))
         if not persons:
-            leaf = trees.leaf_of(values_of(data), tree_of)
+            leaf = trees.leaf_of(values_of(data), trees.roots[tree_of])
             expected = np.zeros_like(counts)
             np.add.at(expected, (leaf, data.target), 1)
             np.testing.assert_array_equal(counts, expected)

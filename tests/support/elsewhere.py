@@ -81,7 +81,7 @@ class OneByOne(CountedRows):
         for place, row in enumerate(order):
             for tree in range(trees.n_trees) if tree_of is None else [tree_of[place]]:
                 values = np.array([cells[row][:-1]])
-                found[int(trees.leaf_of(values, tree)[0]), self.classes[row]] += 1
+                found[int(trees.leaf_of(values, trees.roots[tree])[0]), self.classes[row]] += 1
         return found
 
     def sums(self, measure, root, parts, part) -> np.ndarray:

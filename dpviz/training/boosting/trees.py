@@ -56,7 +56,7 @@ class BoostingTrees:
 
     def cells_of(self, rows: np.ndarray, tree: int) -> np.ndarray:
         """The cell that each of `rows` (n_rows, n_features) falls into in one tree."""
-        return self.cell[self.splits.leaf_of(rows, tree)]
+        return self.cell[self.splits.leaf_of(rows, self.splits.roots[tree])]
 
     def draw(self, tree: int) -> None:
         """Nothing: all were drawn beforehand."""

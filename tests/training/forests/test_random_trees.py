@@ -102,7 +102,7 @@ def test_hashed_trees_divide_rows_as_drawn_trees_do(n_trees: int) -> None:
     values = values_of(data)
     splits = draw_trees(data.schema, n_trees, 3, Simulation(4))
     keys = np.random.default_rng(6).integers(2**63, size=n_trees, dtype=np.uint64)
-    drawn = [_together(splits.leaf_of(values, tree)) for tree in range(n_trees)]
+    drawn = [_together(splits.leaf_of(values, root)) for root in splits.roots]
     hashed = [_together(leaves_reached(data.schema, 3, values, np.full(40, key))) for key in keys]
     error = np.hypot(np.std(drawn), np.std(hashed)) / np.sqrt(n_trees)
     assert abs(np.mean(drawn) - np.mean(hashed)) < 4 * error
