@@ -41,11 +41,10 @@ THREADS: dict[Priority, int] = {
 }
 #: Below this share there is no estimate of the time left.
 MIN_SHARE = 0.03
-#: Seconds between two polls: of a first result that somebody waits for, of other work, and of work whose end alone is news.
-EVERY_FIRST, EVERY, EVERY_END = 0.4, 1.0, 2.0
-#: Where each poll draws the results so far: seconds per part that is missing, within these limits. The end of short work is
-#: waited for; of long work a few more results change no curve, and drawing takes the browser longer than all else.
-EVERY_PART, EVERY_DRAWING = 0.0005, (0.4, 4.0)
+#: Seconds between two polls: of a first result that somebody waits for, of other work, and where each draws or nothing hurries.
+EVERY_FIRST, EVERY, EVERY_DRAWING = 0.4, 1.0, 2.0
+#: Work of fewer parts ends soon, which somebody waits for.
+MANY = 200
 STALE = "Settings have changed since: what is shown is stale."
 Run = Callable[[Sequence[Hashable], Progress, Stop], Iterable[tuple[Hashable, "Result"]]]
 
@@ -403,16 +402,10 @@ def watch(
     if before.job is None:
         return
     is_awaited = not before.values
-    if at_end:
-        often = EVERY_END
-    elif is_awaited or task.priority == "tree":
-        often = EVERY_FIRST
-    elif render is None:
-        often = EVERY
-    else:
-        often = min(max(EVERY_PART * before.n_missing, EVERY_DRAWING[0]), EVERY_DRAWING[1])
+    ends_soon = render is None or len(task.keys) < MANY
+    often = EVERY_FIRST if task.priority == "tree" or is_awaited else EVERY if ends_soon else EVERY_DRAWING
 
-    @st.fragment(run_every=often)
+    @st.fragment(run_every=EVERY_DRAWING if at_end else often)
     def poll() -> None:
         status = state(task)
         is_news = (is_awaited and status.values) or (render is None and status.n_missing < before.n_missing)

@@ -295,11 +295,11 @@ def test_news_has_the_page_drawn_again_at_once_drawings_come_less_often_and_at_e
         with pytest.raises(Rerun):
             poll()
     at_end()
-    assert watched(**how)[0] == background.EVERY_DRAWING[0]  # of so few parts the end is near
+    assert watched(**how)[0] == background.EVERY  # of so few parts the end is near
     drawn.clear()
-    monkeypatch.setattr(background, "EVERY_PART", 3.0)
+    monkeypatch.setattr(background, "MANY", len(gates))
     (pause, drawing), (_, whole) = watched(**how), watched()
-    assert (pause, drawn) == (background.EVERY_DRAWING[1], [1])
+    assert (pause, drawn) == (background.EVERY_DRAWING, [1])
     gates[1].go.set()
     assert gates[2].began.wait(SOON)
     drawing()  # it draws what is there
