@@ -10,12 +10,10 @@ import os
 import re
 import tomllib
 from importlib import import_module
-from pathlib import Path
 from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
-import streamlit
 from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -40,9 +38,6 @@ CHECKED = "x-dpviz-checked"
 MANUAL = "manual"
 #: What Streamlit answers besides, and nobody needs here: agents that drive an app, logins, figures of the server.
 CLOSED = ("/_stcore/agent/", "/_stcore/metrics", "/auth/", "/oauth2callback")
-#: Pages whose first picture is a chart of Plotly. Its script, the largest by far, is named in the header of their answer: the
-#: browser reads it while the server draws, instead of afterwards.
-CHARTS = ("compare", "learn", "robustness")
 _REFUSED, _NOT_FOUND, _FAILED = 403, 404, 500
 #: What begins an answer, to a request and to the wish for a websocket.
 _STARTS = ("http.response.start", "websocket.accept", "websocket.http.response.start")
@@ -63,7 +58,6 @@ class HostFilter:
         self._app = app
         self._public = public
         self._hosts = _hosts(public)
-        self._script = _plotly_script()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer 403, or hand on without the origin, which has been checked."""
@@ -71,8 +65,7 @@ class HostFilter:
         async def send_unframed(message: Message) -> None:
             if message["type"] in _STARTS:
                 message = {**message, "headers": list(message.get("headers", ()))}
-                has_chart = scope["path"].rpartition("/")[2] in CHARTS
-                MutableHeaders(raw=message["headers"]).update(NO_FRAMES | (self._script if has_chart else {}))
+                MutableHeaders(raw=message["headers"]).update(NO_FRAMES)
             await send(message)
 
         if scope["type"] == "lifespan":
@@ -101,12 +94,6 @@ def _is_from_our_page(scope: Scope) -> bool:
         return False
     is_link = scope.get("method") == "GET" and _values(scope, b"sec-fetch-mode") == ["navigate"] and kinds == ["document"]
     return is_link or all(site in ("same-origin", "none") for site in sites)
-
-
-def _plotly_script() -> dict[str, str]:
-    """The header that names it; empty where Streamlit keeps it elsewhere."""
-    file = next(Path(streamlit.__file__).parent.glob("static/static/js/PlotlyChart.*.js"), None)
-    return {} if file is None else {"link": f"<./static/js/{file.name}>; rel=modulepreload"}
 
 
 def _values(scope: Scope, name: bytes) -> list[str]:

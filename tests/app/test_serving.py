@@ -12,11 +12,9 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from contextlib import closing, suppress
-from pathlib import Path
 from typing import Any
 
 import pytest
-import streamlit
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.routing import Route, Router
@@ -137,18 +135,6 @@ def test_two_values_at_once_are_as_good_as_the_worse_and_nobody_says_that_they_w
     (scope,), _ = asked([*first, (serving.CHECKED, "forged")], None, "http")
     assert [value for name, value in scope["headers"] if name.decode() == serving.CHECKED] == [b"1"]
     assert not asked([*first, twice], None, "http")[0]
-
-
-def test_a_page_of_charts_names_the_script_that_draws_them_and_no_other_page_does():
-    def link(path: str) -> str | None:
-        _, (start,) = asked([("host", "localhost")], None, "http", path=path)
-        return dict(headers_of(start)).get("link")
-
-    for page in serving.CHARTS:
-        file, how = str(link(f"/{page}")).split("; ")
-        assert how == "rel=modulepreload"
-        assert (Path(streamlit.__file__).parent / "static" / file.strip("<>")).is_file()
-    assert [link(path) for path in ("/", "/tree", "/data", "/compare/_stcore/health")] == [None] * 4
 
 
 def test_an_answer_to_what_fails_forbids_frames_and_says_nothing_of_it():
