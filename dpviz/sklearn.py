@@ -325,6 +325,10 @@ class _PrivateEstimator:
         bounds, features = self._bounds(frame.shape[1]), list[Feature]()
         for place, name in enumerate(frame.columns):
             if place in categories:
+                is_number = getattr(frame.dtypes.iloc[place], "kind", "O") in "biuf"
+                if is_number and any(isinstance(category, str) for category in categories[place]):  # for another column, perhaps
+                    doubt = f"The categories of {name!r:.80} are texts and its cells are numbers."
+                    warnings.warn(ReadingWarning(f"{doubt} A cell is read as its text, 1.0 as '1'.", doubt), stacklevel=4)
                 features.append(CategoricalFeature(name, tuple(map(text_of, categories[place]))))
                 continue
             low, high = bounds.get(place) or _range_of(name, frame.iloc[:, place])

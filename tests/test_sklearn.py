@@ -18,6 +18,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 import dpviz
 from dpviz.errors import (
     ParameterError,
+    ReadingWarning,
     RefusedRelease,
     RepeatedSpendWarning,
     SchemaError,
@@ -438,7 +439,12 @@ def test_a_copy_that_would_spend_again_says_so():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("cells", "given"), [([1, 2], ("1", "2")), ([1.0, 2.0], ("1", "2")), ([True, False], ("true", "false"))])
-def test_categories_that_are_texts_are_met_by_the_value_of_numbers(cells, given):
+def test_categories_that_are_texts_for_a_column_of_numbers_are_said_and_met_by_value(cells, given):
     X, y = pd.DataFrame({"c": cells * 50}), np.array([0, 1] * 50)
     model = PrivateTreeClassifier(categories={"c": given}, classes=(0, 1), bounds={}, n_public=100, epsilon=20, random_state=0)
-    assert model.fit(X, y).score(X, y) == 1
+    with pytest.warns(ReadingWarning, match="categories of 'c' are texts and its cells are numbers"):
+        model.fit(X, y)
+    assert model.score(X, y) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ReadingWarning)
+        model.set_params(categories={"c": cells}).fit(X, y)
