@@ -14,6 +14,7 @@ import pytest
 import dpviz
 from dpviz.accounting.plan import BudgetPlan, HeldOutPart
 from dpviz.models.tree import Branch, MedianSplit, NumberLeaf, ThresholdRule
+from dpviz.table.columns import Column
 
 CSV = b"age,colour,income\n" + b"".join(
     f"{20 + i % 60},{('red', 'green', 'blue')[i % 3]},{'high' if i % 60 > 30 else 'low'}\n".encode() for i in range(600)
@@ -148,3 +149,6 @@ def test_old_names_work_for_one_version_and_say_the_new_one():
         assert plan.set_aside("test") == plan.held_out_part("test")
     with pytest.warns(DeprecationWarning, match="Branch.halves is called median_split now"):
         assert branch.halves == branch.median_split
+    column = Column.from_texts("job", ["nurse", "night", "nurse"])
+    with pytest.warns(DeprecationWarning, match="Column.texts is called distinct_texts now"):
+        assert column.texts == column.distinct_texts == ("nurse", "night")

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from dpviz.errors import deprecated_name
 from dpviz.table.cells import (
     MARKS,
     MISSING_MARKS,
@@ -205,6 +206,8 @@ class Column:
     def distinct_texts(self) -> tuple[str, ...]:
         """Distinct texts, as `clean` makes them: in order of first appearance, numbers that came as such increasing. No marks."""
         return self._text_coding[0]
+
+    texts = deprecated_name("texts", "distinct_texts")
 
     @property
     def codes(self) -> np.ndarray:
