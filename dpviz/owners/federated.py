@@ -122,9 +122,9 @@ def train_federated(
     values = []
     for tree in all_steps(range(recipe.rounds), progress, stop):
         released = [owner.release(tree) for owner in owners]
-        values.append(np.mean([leaves for _, leaves in released], axis=0))
-        for owner, (cells, _) in zip(owners, released, strict=True):
-            owner.learn(cells, values[-1])
+        values.append(np.mean(released, axis=0))
+        for owner in owners:
+            owner.learn(values[-1])
     grown = FitOutput(boosted_model(trees, loss, 0.0, values), record_sampler(sources[0], event))  # all sources are of one kind
     result = request.result(schema, plan, grown, sources[0], unit)
     who = "A person may be known to all of them."

@@ -114,7 +114,9 @@ def contributions(values: np.ndarray, limit: float) -> np.ndarray:
     room = limit * (1 - 2.0**-40)  # allows for rounding errors in the length and in the clipping
     if values.ndim == 1 or values.shape[1] == 1:
         most = limit if values.ndim == 1 else room
-        return np.trunc(np.minimum(np.maximum(values, -most), most) * 2.0**CONTRIBUTION_BITS)
+        steps = np.minimum(np.maximum(values, -most), most)
+        steps *= 2.0**CONTRIBUTION_BITS
+        return np.trunc(steps, out=steps)
     size = np.sqrt(np.square(values).sum(axis=1, keepdims=True))
     over = size > room
     return np.trunc(values * np.where(over, room / np.maximum(size, room), 1.0) * 2.0**CONTRIBUTION_BITS)

@@ -61,9 +61,9 @@ def test_leaves_are_the_means_of_what_each_owner_releases_from_its_own_rows(make
     users = [Rounds(part, trees, loss, 0.0, recipe, Simulation(seed)) for part, seed in zip(parts, seeds, strict=True)]
     for tree in range(recipe.rounds):
         of_users = [user.release(tree) for user in users]
-        aggregate = sum(values for _, values in of_users)
-        for user, (cells, _) in zip(users, of_users, strict=True):
-            user.scores += (aggregate / 3)[cells]
+        aggregate = sum(of_users)
+        for user in users:
+            user.scores += (aggregate / 3)[user.cells]
         leaves = (aggregate / 3)[trees.cells_by_tree()[tree]].T.ravel()
         here = np.isin(model.splits.tree[model.splits.leaves], np.arange(tree * loss.n_scores, (tree + 1) * loss.n_scores))
         np.testing.assert_allclose(model.values[here], leaves * ((30 - 10) / 2 if data.schema == NUMBER else 1), rtol=1e-12)

@@ -93,8 +93,14 @@ class LogisticLoss(Loss):
 
     def gradients(self, scores: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Class minus its probability."""
-        chance = 1 / (1 + np.exp(np.minimum(-scores[:, 0], 500)))
-        return (target - chance)[:, None], 4 * chance * (1 - chance) if self.newton else np.ones(len(target))
+        chance = np.minimum(-scores[:, 0], 500)
+        np.exp(chance, out=chance)
+        chance += 1
+        np.divide(1, chance, out=chance)
+        weights = 4 * chance if self.newton else np.ones(len(target))
+        if self.newton:
+            weights *= 1 - chance
+        return (target - chance)[:, None], weights
 
     def centre(self, target: np.ndarray) -> np.ndarray:
         """1/2 for the second class, -1/2 for the first."""

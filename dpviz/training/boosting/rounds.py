@@ -15,11 +15,12 @@ Source: Kirschte et al. 2023, Algorithms 4 to 8; the rule for smoothing is this 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from os import cpu_count
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -36,13 +37,13 @@ from dpviz.training.boosting.loss import Loss
 from dpviz.training.boosting.trees import BoostingTrees, FollowingTrees
 from dpviz.training.counted_rows import row_order
 
+T = TypeVar("T")
+
 _STEPS = 2.0**CONTRIBUTION_BITS
 #: The kinds of sums, as numbered by the grid of the noise.
 GRADIENTS, WEIGHTS = 0, 1
-#: What is computed of so many rows stays in the processor's cache. Sums are of whole numbers: their order changes nothing.
-_CHUNK_ROWS = 2**15
-#: Of fewer blocks of so many rows, threads would take longer to begin than they gain.
-_BLOCKS_FOR_THREADS = 8
+#: Rows of a block. Of fewer, threads wait for one another longer than they gain; of more, for memory.
+_BLOCK_ROWS = 2**17
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,7 @@ class Rounds:
         self.target, self.trees, self.loss = data.target, trees, loss
         self.recipe, self.source, self.initial = recipe, source, initial
         self.scores = np.full((data.n_rows, loss.n_scores), initial)
+        self.cells = np.zeros(data.n_rows, dtype=np.int32)  # in the last tree
         self.order = row_order(data) if recipe.sampling < 1 else None
         self.accounts = None if recipe.filter is None else RowAccounts(recipe.filter, data.n_rows)
         self.present: np.ndarray | None = None
@@ -118,40 +120,51 @@ class Rounds:
 
     def run(self, tree: int) -> np.ndarray:
         """One round: the values of the tree's cells, shape (n_cells, n_scores)."""
-        cells, values = self.release(tree)
-        self.learn(cells, values)
+        values = self.release(tree)
+        self.learn(values)
         return values
 
-    def release(self, tree: int) -> tuple[np.ndarray, np.ndarray]:
-        """(cell of every row, private; released values of the cells), shapes (n_rows,) and (n_cells, n_scores)."""
-        cells, sums, support = self._sums(tree)
+    def release(self, tree: int) -> np.ndarray:
+        """The released values of the tree's cells, shape (n_cells, n_scores)."""
+        sums, support = self._sums(tree)
         if self.recipe.static_noise:
-            return cells, self._static(sums, support)
+            return self._static(sums, support)
         grid = self.recipe.grid  # the more rows a leaf holds, the less the noise on both sums moves its value
         noisy = grid.noisy(sums, GRADIENTS, source=self.source)
         self.trees.learn(noisy, grid.scales[GRADIENTS])
-        return cells, leaf_values(self.recipe, self.loss, noisy, grid.noisy(support, WEIGHTS, source=self.source))
+        return leaf_values(self.recipe, self.loss, noisy, grid.noisy(support, WEIGHTS, source=self.source))
 
-    def _sums(self, tree: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(cell of every row, exact sums of gradients by cell, exact sums of weights by cell), the sums in whole steps.
+    def learn(self, values: np.ndarray) -> None:
+        """Add the values of their cells in the last tree to the scores of the rows."""
 
-        Shapes (n_rows,), (n_cells, n_scores) and (n_cells,). Private. Charges the accounts of the rows that take part.
+        def learn_rows(some: slice) -> None:
+            scores = self.scores[some]
+            scores += values.take(self.cells[some], axis=0)
+
+        self._by_blocks(learn_rows)
+
+    def _sums(self, tree: int) -> tuple[np.ndarray, np.ndarray]:
+        """(exact sums of gradients by cell, exact sums of weights by cell), in whole steps; (n_cells, n_scores) and (n_cells,).
+
+        Private. Charges the accounts of the rows that take part.
         """
-        n_rows, drawn = len(self.target), self._sample_rows()
-        step = _CHUNK_ROWS if self.accounts is None else max(n_rows, 1)
+        drawn = self._sample_rows()
         self.trees.draw(tree)
-        cells = np.empty(n_rows, dtype=np.intp)
-        blocks = [slice(start, start + step) for start in range(0, max(n_rows, 1), step)]
-        if len(blocks) < _BLOCKS_FOR_THREADS:
-            parts = [self._sums_of(some, tree, drawn, cells) for some in blocks]
-        else:
-            with ThreadPoolExecutor(cpu_count()) as pool:  # NumPy computes without Python's lock
-                parts = list(pool.map(lambda some: self._sums_of(some, tree, drawn, cells), blocks))
-        sums, support = (reduce(np.add, of_blocks) for of_blocks in zip(*parts, strict=True))
-        return cells, sums, support
+        gradients, weights = zip(*self._by_blocks(lambda some: self._sums_of(some, tree, drawn)), strict=True)
+        return reduce(np.add, gradients), reduce(np.add, weights)  # of whole numbers: their order changes nothing
 
-    def _sums_of(self, some: slice, tree: int, drawn: np.ndarray | None, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The sums of some of the rows, whose `cells` are written to their places."""
+    def _by_blocks(self, function: Callable[[slice], T]) -> list[T]:
+        """The function of blocks of rows, as many for every thread; of all rows at once where they are few or have accounts."""
+        n_rows = len(self.target)
+        if self.accounts is not None or n_rows <= _BLOCK_ROWS:
+            return [function(slice(0, n_rows))]
+        n_threads = cpu_count() or 1
+        ends = np.linspace(0, n_rows, n_threads * math.ceil(n_rows / (n_threads * _BLOCK_ROWS)) + 1, dtype=int).tolist()
+        with ThreadPoolExecutor(n_threads) as pool:  # NumPy computes without Python's lock
+            return list(pool.map(function, map(slice, ends[:-1], ends[1:])))
+
+    def _sums_of(self, some: slice, tree: int, drawn: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        """The sums of some of the rows, whose cells are noted."""
         downhill, weights = self.loss.gradients(self.scores[some], self.target[some])
         gradients, weights = contributions(downhill, self.recipe.clip), contributions(weights, 1.0)
         if self.present is not None:  # absent rows add nothing and are charged nothing
@@ -163,13 +176,9 @@ class Rounds:
         if taking is not None:
             gradients, weights = gradients * taking[:, None], weights * taking
         here, n_cells = self.trees.cells_of(self.rows[some], tree), int(self.trees.n_cells[tree])
-        cells[some] = here
+        self.cells[some] = here
         sums = np.array([np.bincount(here, column, n_cells) for column in gradients.T]).T
         return sums, np.bincount(here, weights, n_cells)
-
-    def learn(self, cells: np.ndarray, values: np.ndarray) -> None:
-        """Add the released values of their cells to the scores of the rows."""
-        self.scores += values.take(cells, axis=0)
 
     def _sample_rows(self) -> np.ndarray | None:
         """Which rows are drawn at random. None: all."""

@@ -124,6 +124,21 @@ def test_a_row_that_has_left_changes_nothing_afterwards(static, sampling):
     assert not np.array_equal(present[1], present[2])
 
 
+@pytest.mark.parametrize("name", ["numbers", "mixed"])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_blocks_of_rows_and_threads_change_no_value(name, threads, monkeypatch):
+    schema = schema_of(name, 3 if name == "mixed" else 2)
+    data, trees, recipe = table(schema, 401), trees_for(schema), replace(RECIPE, sampling=0.8)
+
+    def values():
+        return Rounds(data, trees, loss_of(schema, newton=True), 0.0, recipe, Simulation(5)).run_all().values
+
+    whole = values()
+    monkeypatch.setattr("dpviz.training.boosting.rounds._BLOCK_ROWS", 30)
+    monkeypatch.setattr("dpviz.training.boosting.rounds.cpu_count", lambda: threads)
+    np.testing.assert_array_equal(values(), whole)
+
+
 def test_gradients_are_downhill():
     rng = np.random.default_rng(0)
     scores, step = rng.normal(size=(50, 3)), 1e-6
