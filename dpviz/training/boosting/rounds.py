@@ -160,8 +160,12 @@ class Rounds:
             return [function(slice(0, n_rows))]
         n_threads = cpu_count() or 1
         ends = np.linspace(0, n_rows, n_threads * math.ceil(n_rows / (n_threads * _BLOCK_ROWS)) + 1, dtype=int).tolist()
-        with ThreadPoolExecutor(n_threads) as pool:  # NumPy computes without Python's lock
-            return list(pool.map(function, map(slice, ends[:-1], ends[1:])))
+        return list(self._threads.map(function, map(slice, ends[:-1], ends[1:])))
+
+    @cached_property
+    def _threads(self) -> ThreadPoolExecutor:
+        """NumPy computes in them without Python's lock. They end with the last reference to these rounds."""
+        return ThreadPoolExecutor(cpu_count())
 
     def _sums_of(self, some: slice, tree: int, drawn: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         """The sums of some of the rows, whose cells are noted."""
