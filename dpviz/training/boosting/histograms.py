@@ -55,7 +55,8 @@ def release_histograms(data: EncodedDataset, noise_multiplier: float, rounds: in
 
 def _counts(feature: NumericFeature, column: np.ndarray) -> np.ndarray:
     inner = feature.low + EDGES[1:-1] * (feature.high - feature.low)
-    return np.bincount(np.searchsorted(inner, column), minlength=len(EDGES) - 1)
+    above = [np.count_nonzero(column > edge) for edge in inner]  # sooner than a search for the bin of every row
+    return -np.diff([len(column), *above, 0])
 
 
 def _cumulative(noisy: np.ndarray, noise: float, n_public: int) -> np.ndarray:

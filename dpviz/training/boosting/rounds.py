@@ -19,6 +19,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, reduce
+from itertools import pairwise
 from os import cpu_count
 from typing import Any, TypeVar
 
@@ -154,13 +155,16 @@ class Rounds:
         return reduce(np.add, gradients), reduce(np.add, weights)  # of whole numbers: their order changes nothing
 
     def _by_blocks(self, function: Callable[[slice], T]) -> list[T]:
-        """The function of blocks of rows, as many for every thread; of all rows at once where they are few or have accounts."""
-        n_rows = len(self.target)
-        if self.accounts is not None or n_rows <= _BLOCK_ROWS:
-            return [function(slice(0, n_rows))]
-        n_threads = cpu_count() or 1
-        ends = np.linspace(0, n_rows, n_threads * math.ceil(n_rows / (n_threads * _BLOCK_ROWS)) + 1, dtype=int).tolist()
-        return list(self._threads.map(function, map(slice, ends[:-1], ends[1:])))
+        """The function of every block of rows."""
+        return [function(self._blocks[0])] if len(self._blocks) == 1 else list(self._threads.map(function, self._blocks))
+
+    @cached_property
+    def _blocks(self) -> list[slice]:
+        """Rows that are added up at once: as many blocks for every thread; all rows where they are few or have accounts."""
+        n_rows, n_threads = len(self.target), cpu_count() or 1
+        alone = self.accounts is not None or n_rows <= _BLOCK_ROWS
+        n_blocks = 1 if alone else n_threads * math.ceil(n_rows / (n_threads * _BLOCK_ROWS))
+        return [slice(first, end) for first, end in pairwise(np.linspace(0, n_rows, n_blocks + 1, dtype=int).tolist())]
 
     @cached_property
     def _threads(self) -> ThreadPoolExecutor:
