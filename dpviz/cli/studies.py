@@ -23,6 +23,7 @@ from dpviz.evaluation.sweep import SweepGrid, columns_of, n_fits, sweep
 from dpviz.io.csv_text import frame_csv
 from dpviz.learners import DEFAULT, FitRequest, get_learner
 from dpviz.results.wording import signs_spelled
+from dpviz.table.validation import validate_fraction
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -168,7 +169,7 @@ def run_robustness(args: Namespace) -> int:
         max_poisoned=args.max_poisoned,
         draws=args.draws,
         seed=args.seed,
-        beta=1 - args.confidence,
+        beta=1 - validate_fraction("robustness", "confidence", args.confidence),
         workers=args.workers,
     )
     if args.out is not None:

@@ -172,7 +172,9 @@ class Column:
             return self
         if self.typed is not None and not self.labels:
             return Column(self.name, numbers=np.where(missing, np.nan, self._values), is_own=True)
-        return Column.from_places(self.name, self.distinct_texts, np.where(missing, -1, self.codes)).with_marks(self.marks)
+        column = Column.from_places(self.name, self.distinct_texts, np.where(missing, -1, self.codes)).with_marks(self.marks)
+        column.fractions = None if self.fractions is None else np.where(missing, np.nan, self.fractions)
+        return column
 
     def __repr__(self) -> str:
         """Its name; no cell, and no number of rows."""

@@ -60,6 +60,10 @@ WRONG = [
     (f"{SWEEP} --epsilon=1,x", "Argument --epsilon: must be a number, got 'x'."),
     (f"{SWEEP} --epsilon=1,1", "The 'epsilon' parameter of sweep must be at least one, and none twice. Got (1.0, 1.0)."),
     (f"{ROBUST} --max-poisoned 2", "The 'max_poisoned' parameter of certify must be a share in [0, 1]. Got 2.0."),
+    (
+        f"{ROBUST} --confidence 2",
+        "The 'confidence' parameter of robustness must be a number between 0 and 1, both excluded. Got 2.0.",
+    ),
     (f"{ROBUST} --draws 0", "Argument --draws: must be a whole number from 1 to 1,000,000, got '0'."),
     *((f"robustness {{{few}}} --schema {{schema}} --epsilon 1", "too few rows to hold some out") for few in ("one", "two")),
     ("robustness {rents} --epsilon 1", "A poisoning guarantee needs a target of classes, but 'rent' is a number."),

@@ -120,6 +120,8 @@ def test_a_number_that_came_as_one_is_that_number_whatever_marks_and_other_cells
             column = Column.from_values("x", TYPED[form]([*FRACTIONS, *odd])).with_marks(marks)
             assert column.numbers()[: len(FRACTIONS)].tolist() == FRACTIONS
             assert column.rows(np.arange(column.n_rows) > 0).numbers()[: len(FRACTIONS) - 1].tolist() == FRACTIONS[1:]
+            others = column.with_missing(["7"]).numbers()[: len(FRACTIONS)]
+            assert np.array_equal(others, [3.5, np.nan, 0.25, -1.125], equal_nan=True)
             alone = Column.from_values("x", odd).with_marks(marks).numbers()
             assert np.array_equal(column.numbers()[len(FRACTIONS) :], alone, equal_nan=True)
     cells = pa.array([None if cell is None else Decimal(str(cell)) for cell in (*FRACTIONS, None)])

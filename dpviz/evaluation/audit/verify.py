@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.errors import DpvizError, UnsupportedError
+from dpviz.errors import DpvizError, ParameterError, UnsupportedError
 from dpviz.evaluation.audit.evidence import PUBLIC_ROWS, AuditResult, BoundLearner, spec_of, worst_of
 from dpviz.evaluation.audit.exact import MAX_RUNS, Counts, NodeLaws, Universe
 from dpviz.evaluation.audit.held_out import leaf_partitions, separation_with_held_out
@@ -186,6 +186,8 @@ def verify(
     ------
     UnsupportedError
         The distributions cannot be listed on any of the universes.
+    ParameterError
+        A parameter is not the learner's own, or not as it may be.
     """
     return worst_of(verify_each(learner, epsilon=epsilon, universes=universes, progress=progress, stop=stop, **params))
 
@@ -201,6 +203,8 @@ def verify_each(
 ) -> list[AuditResult]:
     """As `verify`, one result per universe or pair that could be searched."""
     spec = spec_of(learner)
+    for name in params.keys() & {"schema", "depth", "max_depth", "test_share"}:
+        raise ParameterError("verify", name, params[name], "left out: verification sets it")
     places = universes or (*UNIVERSES, *COUNTEREXAMPLES)
     results: list[AuditResult] = []
     refused: list[UnsupportedError] = []

@@ -11,7 +11,7 @@ import pytest
 import dpviz
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.errors import Cancelled, DpvizError, UnknownName, UnsupportedError
+from dpviz.errors import Cancelled, DpvizError, ParameterError, UnknownName, UnsupportedError
 from dpviz.evaluation.audit.evidence import BoundLearner, exceeds, judge, worst_of
 from dpviz.evaluation.audit.exact import NodeLaws, Universe
 from dpviz.evaluation.audit.verify import (
@@ -236,6 +236,12 @@ def test_candidates_are_neighbours_and_what_is_none_or_unknown_is_refused():
 
 
 # --- running it
+
+
+@pytest.mark.parametrize("name", ["schema", "depth", "max_depth", "test_share"])
+def test_what_verification_sets_itself_is_refused_by_name(name):
+    with pytest.raises(ParameterError, match=f"'{name}' parameter of verify must be left out"):
+        verify("pf-tree", **{name: 2})
 
 
 @pytest.mark.slow
