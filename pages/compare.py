@@ -160,6 +160,19 @@ def ask() -> CompareRequest:
         st.stop()
     seed = hidden_seed(rows.role, "_compare_secret")
     grid = SweepGrid(tuple(chosen), **places, folds=int(folds), repeats=int(repeats), seed=seed)
+    refused = dict[str, DpvizError]()
+    for name in chosen:
+        try:
+            replace(grid, learners=(name,)).require_plans(schema)
+        except DpvizError as problem:
+            refused[name] = problem
+    able = tuple(name for name in chosen if name not in refused)
+    if refused:
+        left_out = f"Left out: {', '.join(map(variant_title, refused))}. The others are compared."
+        parts.error(next(iter(refused.values())), kept=left_out if able else "")
+    if not able:
+        st.stop()
+    grid = replace(grid, learners=able)
     return CompareRequest(along, str(metric), grid, two_digits(grid.train_share * (public_rows or 1)), axis)
 
 

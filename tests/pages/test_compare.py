@@ -202,7 +202,7 @@ def test_other_views_have_curves_of_their_own(view, places):
 @pytest.mark.parametrize("n_public", [None, 1000])
 def test_rows_of_a_private_table_are_taken_from_the_public_count_alone(n_public):
     schema = replace(in_use(DataRole.PRIVATE).schema, n_public=n_public)
-    test = page(DataRole.PRIVATE, schema=schema, names=("pf-tree",), view="over number of rows")
+    test = page(DataRole.PRIVATE, schema=schema, names=("bdpt",), view="over number of rows")
     assert ("over number of rows" in test.segmented_control(key="view").options) == (n_public is not None)
     # a place each of 25, 50, 100, 200 and 400 rows, and of all
     assert button(test, "Compute ").label == ("Compute 18 fits" if n_public else "Compute 6 fits")
@@ -234,10 +234,19 @@ def test_curves_come_by_themselves_with_words_and_tables_and_what_is_there_is_no
     assert before <= found
     test.multiselect(key="learners").set_value([]).run()
     assert "info" in dict(alerts(test))
+
+
+@pytest.mark.slow
+def test_an_algorithm_that_cannot_be_trained_is_left_out_with_the_reason():
     schema = replace(in_use(DataRole.SIMULATED).schema, n_public=None)
-    problem = dict(alerts(filled(schema=schema)))["error"]
-    assert "public row count" in problem
+    test = finished(page(DataRole.SIMULATED, schema=schema, names=("cart", "s-gbdt", "pf-tree", "bdpt")))
+    (problem,) = (words for kind, words in alerts(test) if kind == "error")
+    assert "needs a public row count" in problem
     assert "What to do" in problem
+    assert "Left out: S-GBDT, PF-tree. The others are compared." in problem
+    assert set(frame_of(test).learner) == {"cart", "bdpt"}
+    (problem,) = (words for kind, words in alerts(page(schema=schema, names=("pf-tree",))) if kind == "error")
+    assert "The others" not in problem
 
 
 @pytest.mark.slow
