@@ -168,6 +168,20 @@ class TestParts:
         done(in_parts("slot", {0: open_gate("new"), 1: open_gate(1)}, keep=3), again=True)
         assert [(key, result.value) for key, result in kept("slot").items()] == [(7, 7), (8, 8), (9, 9), (0, "new"), (1, 1)]
 
+    def test_every_part_is_looked_for_a_few_times_however_many_there_are(self):
+        looks = []
+
+        class Key(int):
+            def __hash__(self):
+                looks.append(self)
+                return int(self)
+
+        task = in_parts("slot", {Key(number): open_gate(number) for number in range(200)})
+        done(task)
+        looks.clear()
+        assert len(done(task, again=True).values) == 200
+        assert len(looks) < 20 * 200
+
     def test_progress_of_parts_rises_to_one_and_steps_are_shown_until_the_last(self):
         task = in_one("slot", "a", lambda progress, stop: iter((1, 2, 3)), is_last=lambda value: value == 3)
         status = done(task)
