@@ -43,8 +43,8 @@ CONSTANT_AT = 1 / 3
 class DrawnStep:
     """One step as it is drawn: its epsilon, and both drawings without their style sheet.
 
-    `beside` is what the tree is compared with, by name; `verdict` is what may be said of it, `shape` what the public rule makes
-    of this epsilon, `split` where epsilon goes.
+    `beside` is what the tree is compared with, by name; `guarantee` is what may be said of it, and `guesses` how many of 100
+    can be right, both in words; `shape` is what the public rule makes of this epsilon, `split` where epsilon goes.
     """
 
     value: float
@@ -52,7 +52,8 @@ class DrawnStep:
     narrow: str
     score: float
     beside: Mapping[str, float]
-    verdict: Verdict
+    guarantee: Mapping[str, str]
+    guesses: str
     shape: str = ""
     split: str = ""
 
@@ -89,8 +90,9 @@ class PathSteps:
         widths = exact_trace(tree, self.train).shares(tree) if self.role.may_show_rows else {}
         notes = NodeNotes(widths, probabilities=intervals(complete, tree, plan, result.unit.rows), n_draws=draws)
         wide, narrow = (draw_tree(tree, notes, title="Tree", narrow=narrow).embedded() for narrow in (False, True))
-        split = split_html(split_of(result))
-        return DrawnStep(value, wide, narrow, score, beside, result.verdict(), shape_in_words(plan), split)
+        said, split = result.verdict(), split_html(split_of(result))
+        guarantee, guesses = guarantee_words(said), times_text(said.right_guesses)
+        return DrawnStep(value, wide, narrow, score, beside, guarantee, guesses, shape_in_words(plan), split)
 
 
 def shape_in_words(plan: BudgetPlan) -> str:
@@ -150,7 +152,7 @@ def step_in_words(step: DrawnStep, measure: str) -> str:
     """What a step shows: the measure of the tree, beside what it is compared with."""
     words = [f"ε = {number_text(step.value)}: {measure} {_score_text(step.score, measure)}"]
     words += [f"{name} {_score_text(value, measure)}" for name, value in step.beside.items()]
-    words.append(f"right guesses of 100, at most: {times_text(step.verdict.right_guesses)}")
+    words.append(f"right guesses of 100, at most: {step.guesses}")
     return "; ".join(filter(None, words))
 
 
@@ -172,7 +174,7 @@ def packed_steps(steps: Sequence[DrawnStep], measure: str, tested: str) -> str:
     items = []
     for step in steps:
         item: dict[str, Any] = {"value": step.value, "wide": step.wide, "narrow": step.narrow, "said": {}}
-        item |= {"guarantee": guarantee_words(step.verdict), "shape": step.shape, "split": step.split}
+        item |= {"guarantee": step.guarantee, "shape": step.shape, "split": step.split}
         if tested:
             item["said"] = headline(step.score, (), measure, f"{tested}, this tree alone")
             item["words"] = step_in_words(step, measure)
