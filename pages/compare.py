@@ -160,19 +160,18 @@ def ask() -> CompareRequest:
         st.stop()
     seed = hidden_seed(rows.role, "_compare_secret")
     grid = SweepGrid(tuple(chosen), **places, folds=int(folds), repeats=int(repeats), seed=seed)
-    refused = dict[str, DpvizError]()
+    names, problems = list[str](), list[DpvizError]()
     for name in chosen:
         try:
             replace(grid, learners=(name,)).require_plans(schema)
+            names.append(name)
         except DpvizError as problem:
-            refused[name] = problem
-    able = tuple(name for name in chosen if name not in refused)
-    if refused:
-        left_out = f"Left out: {', '.join(map(variant_title, refused))}. The others are compared."
-        parts.error(next(iter(refused.values())), kept=left_out if able else "")
-    if not able:
+            problems.append(problem)
+    for one in problems:
+        parts.error(one, kept="The others are compared." if names else "")
+    if not names:
         st.stop()
-    grid = replace(grid, learners=able)
+    grid = replace(grid, learners=tuple(names))
     return CompareRequest(along, str(metric), grid, two_digits(grid.train_share * (public_rows or 1)), axis)
 
 

@@ -294,8 +294,8 @@ def start(task: Task, *, again: bool = False) -> None:
     job, results = _job(task), _results(task)
     if job is not None and not job.is_done and not job.is_stopped:
         return
-    wanted = set(task.keys)
-    others = [key for key in list(results) if key not in wanted]
+    keys = set(task.keys)
+    others = [key for key in list(results) if key not in keys]
     for key in others[: max(0, len(others) - task.keep)]:  # the oldest
         results.pop(key, None)
 

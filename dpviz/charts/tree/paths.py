@@ -90,8 +90,8 @@ class PathSteps:
         widths = exact_trace(tree, self.train).shares(tree) if self.role.may_show_rows else {}
         notes = NodeNotes(widths, probabilities=intervals(complete, tree, plan, result.unit.rows), n_draws=draws)
         wide, narrow = (draw_tree(tree, notes, title="Tree", narrow=narrow).embedded() for narrow in (False, True))
-        said, split = result.verdict(), split_html(split_of(result))
-        guarantee, guesses = guarantee_words(said), times_text(said.right_guesses)
+        verdict, split = result.verdict(), split_html(split_of(result))
+        guarantee, guesses = guarantee_words(verdict), times_text(verdict.right_guesses)
         return DrawnStep(value, wide, narrow, score, beside, guarantee, guesses, shape_in_words(plan), split)
 
 
