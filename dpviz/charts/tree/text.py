@@ -57,6 +57,8 @@ def visible(text: str) -> str:
     Line breaks become spaces, bidirectional overrides and other format characters go, characters XML cannot hold become
     U+FFFD, and at most four marks stay on one base.
     """
+    if text.isascii() and text.isprintable():  # nearly all, and a page shows hundreds
+        return " ".join(text.split()) or "�"
     characters: list[str] = []
     marks = 0
     for character in text:
