@@ -53,26 +53,27 @@ class JointQuantiles:
         return add_remove_sensitivity(self.n_quantiles)
 
     def release(
-        self, values: np.ndarray, *, source: NoiseSource, part: str = "quantile", level: int | None = None
+        self, values: np.ndarray | Trellis, *, source: NoiseSource, part: str = "quantile", level: int | None = None
     ) -> Output[np.ndarray]:
-        """Estimated quantiles of `values` (shape (n,), private), shape (m,), never decreasing."""
+        """Estimated quantiles of `values` (shape (n,), private) or of their `trellis`, shape (m,), never decreasing."""
         event = self._sensitivity.event(self.epsilon, self.title, part, level, bounded_range=True)
         return Output(source.draw(self, values), record_sampler(source, event))
 
-    def sample(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    def sample(self, values: np.ndarray | Trellis, rng: np.random.Generator) -> np.ndarray:
         """One draw: intervals by the dynamic programme, then a uniform point in each."""
-        trellis = self._trellis(values)
+        trellis = values if isinstance(values, Trellis) else self.trellis(values)
+        assert trellis.mechanism == self
         cells, intervals = list(trellis.draw_cells(rng)), trellis.intervals
         points = intervals.left[cells] + intervals.width[cells] * rng.random(len(cells))
         return np.sort(points.clip(self.low, self.high))
 
-    def sample_exactly(self, values: np.ndarray) -> np.ndarray:
+    def sample_exactly(self, values: np.ndarray | Trellis) -> np.ndarray:
         """Always raises RefusedRelease: there is no exact sampler for this continuous distribution."""
         raise no_exact_sampler(self.title)
 
     def log_normaliser(self, values: np.ndarray) -> float:
         """ln of the integral of exp(a u) over all increasing points of the range."""
-        return float(_log_sum(self._trellis(values).log_ends()))
+        return float(_log_sum(self.trellis(values).log_ends()))
 
     def log_density(self, values: np.ndarray, quantiles: np.ndarray) -> np.ndarray:
         """Exact log density at `quantiles` (last axis m); -inf outside the range or out of order."""
@@ -85,15 +86,15 @@ class JointQuantiles:
         allowed = inside.all(axis=-1) & (np.diff(quantiles, axis=-1) >= 0).all(axis=-1)
         return np.where(allowed, self.exponent * utility - self.log_normaliser(values), -np.inf)
 
+    def trellis(self, values: np.ndarray) -> Trellis:
+        """What every draw from `values` begins with, for many of them. Private."""
+        return Trellis(self, _Intervals.between(self._clip(values), self.low, self.high, self.n_quantiles + 1))
+
     def _clip(self, values: np.ndarray) -> np.ndarray:
         values = np.asarray(values, dtype=np.float64)
         if np.isnan(values).any():
             raise DpvizError("Quantiles need values without gaps.", remedy="Fill missing values by a public rule first.")
         return values.clip(self.low, self.high)
-
-    def _trellis(self, values: np.ndarray) -> _Trellis:
-        intervals = _Intervals.between(self._clip(values), self.low, self.high, self.n_quantiles + 1)
-        return _Trellis(intervals, self.n_quantiles, self.exponent / (self.n_quantiles + 1))
 
 
 def add_remove_sensitivity(n_quantiles: int) -> Sensitivity:
@@ -126,8 +127,8 @@ class _Intervals:
         return cls(edges[:-1][real], width[real], parts * below[real], len(values))
 
 
-class _Trellis:
-    """Log weights of all ways to put the first j of m quantiles into intervals.
+class Trellis:
+    """Log weights of all ways to put the first j of m quantiles into intervals. Private.
 
     `opened[j-1]` (by interval): quantile j is the first in its interval. `placed[j-1]`: quantile j lies there, with any number of
     those before it. k quantiles in one interval have volume width^k / k!, hence
@@ -139,10 +140,10 @@ class _Trellis:
     with step(i', i) = exp(-rate * abs(rank_i - rank_i' - n)).
     """
 
-    def __init__(self, intervals: _Intervals, n_quantiles: int, rate: float) -> None:
-        self.intervals = intervals
-        self._m = n_quantiles
-        self._rate = rate
+    def __init__(self, mechanism: JointQuantiles, intervals: _Intervals) -> None:
+        self.mechanism, self.intervals = mechanism, intervals
+        n_quantiles = self._m = mechanism.n_quantiles
+        rate = self._rate = mechanism.exponent / (n_quantiles + 1)
         width, ranks, n = intervals.width, intervals.ranks, intervals.n
         kernel = _StepSums(ranks, n, rate)
         self._opened = np.empty((n_quantiles, len(width)))

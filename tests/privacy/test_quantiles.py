@@ -84,6 +84,16 @@ def test_values_outside_the_range_count_as_its_ends():
     np.testing.assert_allclose(outside, ends, rtol=1e-12)
 
 
+def test_a_trellis_draws_what_its_values_do_and_serves_no_other_mechanism(rng):
+    values, mechanism = rng.choice([0.0, 1.0, 2.5, 4.0], 50), JointQuantiles(0.5, LOW, HIGH)
+    trellis = mechanism.trellis(values)
+    for seed in range(20):
+        draws = [mechanism.sample(rows, np.random.default_rng(seed)) for rows in (values, trellis)]
+        assert np.array_equal(*draws)
+    with pytest.raises(AssertionError):
+        JointQuantiles(5.0, LOW, HIGH).sample(trellis, rng)
+
+
 @pytest.mark.parametrize(
     "values",
     [

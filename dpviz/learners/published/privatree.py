@@ -22,11 +22,11 @@ from dpviz.accounting.claim import Claim, Disclosure
 from dpviz.accounting.events import Event, Step
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.privacy.geometric import GeometricNoise
-from dpviz.privacy.quantiles import JointQuantiles
+from dpviz.privacy.quantiles import JointQuantiles, Trellis
 from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.source import NoiseSource
-from dpviz.table.dataset import EncodedDataset
+from dpviz.table.dataset import EncodedDataset, Memo
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
 from dpviz.training import growing
 from dpviz.training.contract import FitByGrowing, LearnerSpec, always_claims
@@ -36,6 +36,7 @@ from dpviz.training.params import Settings, flag
 from dpviz.training.privatree_budget import PrivaTreeParams, privatree_plan, split_epsilon
 
 NAME, STAR = "privatree", "privatree-star"
+_TRELLISES: Memo[dict[JointQuantiles, Trellis]] = Memo()
 #: Equal rows in the counterexample to the complete tree.
 ROWS = 3
 STOPPING_DISCLOSURE = Disclosure(
@@ -71,11 +72,22 @@ def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: Nois
             quantiles = JointQuantiles(
                 plan.of("quantile", None, "numeric"), feature.low, feature.high, n_quantiles=params.bins - 1
             )
-            released = quantiles.release(column, source=source, part="quantile")
+            released = quantiles.release(_values_of(data, feature.name, column, quantiles), source=source, part="quantile")
             thresholds[feature.name] = released.value
             events.append(released.event)
     grower = NoisyHistogramGrower(quantile_grid(data.schema, thresholds, NAME), plan, params.grow_complete, source)
     return grower.recipe(data, tuple(events), () if params.grow_complete else (STOPPING_DISCLOSURE,))
+
+
+def _values_of(data: EncodedDataset, name: str, column: np.ndarray, quantiles: JointQuantiles) -> np.ndarray | Trellis:
+    """The column; of rows that many fits share the trellis, which is most of the work, as long as they ask for the same."""
+    if not data.caches_counts:
+        return column
+    kept = _TRELLISES.of(data, name, dict)
+    if quantiles not in kept:
+        kept.clear()  # of other epsilons: a trellis may be larger than its column
+        kept[quantiles] = quantiles.trellis(column)
+    return kept[quantiles]
 
 
 def _plan_star(schema: Schema, settings: Settings, params: PrivaTreeParams) -> BudgetPlan:
