@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -209,22 +209,29 @@ def offer_to_compute(task: background.Task, status: background.Status, first_loo
 # --- what is drawn
 
 
-def draw_curves(asked: CompareRequest, frame: pd.DataFrame, chosen: float | None = None) -> tuple[comparison.Curve, ...]:
+def curves_of(asked: CompareRequest, frame: pd.DataFrame) -> tuple[comparison.Curve, ...]:
+    """One per learner, with what each point lets others guess where they are drawn over that."""
+    found = comparison.curves(frame, asked.along, asked.metric)
+    if asked.axis == "asked":
+        return found
+    trained = schema.scaled(asked.grid.train_share)
+
+    def proven(learner: str, epsilon: float) -> float:
+        said = asked.grid.request(learner, epsilon, asked.grid.max_depths[0]).verdict(trained, unit)
+        return said.right_guesses if said.proven.is_finite else math.inf
+
+    return comparison.with_guesses(found, proven, lambda epsilon: right_guesses(PrivacyLoss(epsilon), unit))
+
+
+def draw_curves(
+    asked: CompareRequest, frame: pd.DataFrame, found: Sequence[comparison.Curve], chosen: float | None = None
+) -> None:
     """The curves with their headline at the place that was `chosen`; without one, as far as they are there."""
     along, metric, axis = asked.along, asked.metric, asked.axis
-    found = comparison.curves(frame, along, metric)
-    if axis == "guesses":
-        trained = schema.scaled(asked.grid.train_share)
-
-        def proven(learner: str, epsilon: float) -> float:
-            said = asked.grid.request(learner, epsilon, asked.grid.max_depths[0]).verdict(trained, unit)
-            return said.right_guesses if said.proven.is_finite else math.inf
-
-        found = comparison.with_guesses(found, proven, lambda epsilon: right_guesses(PrivacyLoss(epsilon), unit))
     if not found:
         words = f"None of these algorithms gives probabilities, so there is no {METRICS[metric]}."
         st.info(words, icon=":material/info:")
-        return found
+        return
     banded, bandable = None, charts.bandable(found)
     if chosen is not None and bandable:  # several bands would hide each other
         sound = [curve.learner for curve in found if curve.is_sound and curve.learner in bandable]
@@ -249,7 +256,6 @@ def draw_curves(asked: CompareRequest, frame: pd.DataFrame, chosen: float | None
     said += [prose("compare", "dashed")] if any(styles[curve.learner].dash == "dash" for curve in found) else []
     said += [prose("compare", "unbounded")] if charts.unbounded(found, axis) else []
     st.caption(" ".join(said))
-    return found
 
 
 def styles_of(asked: CompareRequest, found: Sequence[comparison.Curve]) -> dict[str, charts.LineStyle]:
@@ -331,9 +337,9 @@ def draw_differences(shown: CompareRequest, there: pd.DataFrame, found: Sequence
 def draw(shown: CompareRequest, frame: pd.DataFrame) -> None:
     """The curves, and one place of them in detail."""
     drawn = st.container()
-    x = ask_place(shown, frame)
+    x, found = ask_place(shown, frame), curves_of(shown, frame)
     with drawn:
-        found = draw_curves(shown, frame, x)
+        draw_curves(shown, frame, found, x)
     if shown.axis == "guesses":
         there = comparison.rows_at_risk(frame, comparison.at_equal_risk(found, x))
     else:
@@ -360,7 +366,14 @@ with first:
             status = background.state(task)
     if status.job is not None:
         background.autostart(task, SHORT)  # which waits for first points
-        background.watch(task, "Computing", unit="fits", render=lambda now: draw_curves(asked, asked.frame(now.values)))
+
+        @lru_cache(maxsize=1)
+        def frame_and_curves(now: background.Status) -> tuple[pd.DataFrame, tuple[comparison.Curve, ...]]:
+            """Made once for every status that is drawn again and again."""
+            frame = asked.frame(now.values)
+            return frame, curves_of(asked, frame)
+
+        background.watch(task, "Computing", unit="fits", render=lambda now: draw_curves(asked, *frame_and_curves(now)))
     else:
         offer_to_compute(task, status, first_look)
         if status.shown:

@@ -41,10 +41,10 @@ THREADS: dict[Priority, int] = {
 }
 #: Below this share there is no estimate of the time left.
 MIN_SHARE = 0.03
-#: Seconds between two polls: of a first result that somebody waits for, of other work, and where each draws or nothing hurries.
-EVERY_FIRST, EVERY, EVERY_DRAWING = 0.4, 1.0, 2.0
-#: Work of fewer parts ends soon, which somebody waits for.
-MANY = 200
+#: Seconds between two polls: of a first result that somebody waits for, of other work, where only the end is news, in line.
+EVERY_FIRST, EVERY, EVERY_AT_END, EVERY_IN_LINE = 0.4, 1.0, 2.0, 5.0
+#: Of so many parts, what they give is drawn anew when there is so many times as much: the browser makes a chart from scratch.
+MANY, MORE = 200, 1.5
 STALE = "Settings have changed since: what is shown is stale."
 Run = Callable[[Sequence[Hashable], Progress, Stop], Iterable[tuple[Hashable, "Result"]]]
 
@@ -205,7 +205,7 @@ def shared_results() -> dict[str, dict[Hashable, Result]]:
 # --- the work of one session
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Status:
     """Where a task stands: a result per part, None where there is none yet, and the `job` that waits or runs."""
 
@@ -402,15 +402,17 @@ def watch(
     before, place = state(task), st.container()
     if before.job is None:
         return
-    is_awaited = not before.values
-    ends_soon = render is None or len(task.keys) < MANY
-    often = EVERY_FIRST if task.priority == "tree" or is_awaited else EVERY if ends_soon else EVERY_DRAWING
+    is_many, drawn = render is not None and len(task.keys) >= MANY, before
+    is_awaited, is_in_line = not before.values, is_many and before.job.began is None
+    often = EVERY_FIRST if task.priority == "tree" or is_awaited else EVERY_IN_LINE if is_in_line else EVERY
 
-    @st.fragment(run_every=EVERY_DRAWING if at_end else often)
+    @st.fragment(run_every=EVERY_AT_END if at_end else often)
     def poll() -> None:
+        nonlocal drawn
         status = state(task)
         is_news = (is_awaited and status.values) or (render is None and status.n_missing < before.n_missing)
-        if status.job is None or (is_news and not at_end):
+        begins = is_in_line and status.job is not None and status.job.began is not None
+        if status.job is None or ((is_news or begins) and not at_end):
             st.rerun()
         with st.container(horizontal=True, vertical_alignment="center"):
             share = 0.0 if status.job is None else status.job.share
@@ -420,7 +422,9 @@ def watch(
                 status.job.stop()
                 st.rerun()
         if render is not None and status.values:
-            render(status)
+            if not is_many or len(status.values) >= MORE * len(drawn.values):
+                drawn = status
+            render(drawn)
 
     with place:
         poll()

@@ -282,46 +282,79 @@ class Rerun(Exception):
     """The page is to be drawn again."""
 
 
-def test_news_has_the_page_drawn_again_at_once_drawings_come_less_often_and_at_end_only_the_end(monkeypatch, gate):
-    drawn, fragments = list[int](), list[tuple[float, Callable[..., None]]]()
+@pytest.fixture
+def watched(monkeypatch) -> Callable[..., tuple[float, Callable[[], None]]]:
+    """Watches a task, however; returns the seconds between two polls, and a poll."""
+    fragments = list[tuple[float, Callable[[], None]]]()
     screen = MagicMock(session_state={}, button=lambda *_, **__: False)
     screen.rerun.side_effect = Rerun
     screen.fragment = lambda run_every: lambda function: fragments.append((run_every, function)) or function
     monkeypatch.setattr(background, "while_connected", lambda name, work: work)
     monkeypatch.setattr(background, "st", screen)
-    gates = [gate(number) for number in range(3)]
+
+    def watch(task: Task, **how: Any) -> tuple[float, Callable[[], None]]:
+        background.watch(task, "Computing", **how)
+        return fragments[-1]
+
+    return watch
+
+
+def test_news_has_the_page_drawn_again_at_once_drawings_of_many_parts_come_less_often_and_at_end_only_the_end(
+    monkeypatch, gate, watched
+):
+    drawn = list[background.Status]()
+    gates = [gate(number) for number in range(5)]
     task = in_parts("slot", dict(enumerate(gates)))
     start(task)
 
-    def watched(**how: Any) -> tuple[float, Callable[[], None]]:
-        fragments.clear()
-        background.watch(task, "Computing", **how)
-        return fragments[0]
+    def open_next(number: int) -> None:
+        gates[number].go.set()
+        assert gates[number + 1].began.wait(SOON)
 
-    how: dict[str, Any] = {"render": lambda status: drawn.append(len(status.values))}
     assert gates[0].began.wait(SOON)
-    (pause, drawing), (_, whole), (_, at_end) = watched(**how), watched(), watched(at_end=True)
+    (pause, drawing), (_, whole), (_, at_end) = watched(task, render=drawn.append), watched(task), watched(task, at_end=True)
     assert (pause, drawn) == (background.EVERY_FIRST, [])
     drawing()
-    gates[0].go.set()
-    assert gates[1].began.wait(SOON)
+    open_next(0)
     for poll in (drawing, whole):
         with pytest.raises(Rerun):
             poll()
     at_end()
-    assert watched(**how)[0] == background.EVERY  # of so few parts the end is near
-    drawn.clear()
+    (pause, each), (_, whole) = watched(task, render=drawn.append), watched(task)
     monkeypatch.setattr(background, "MANY", len(gates))
-    (pause, drawing), (_, whole) = watched(**how), watched()
-    assert (pause, drawn) == (background.EVERY_DRAWING, [1])
-    gates[1].go.set()
-    assert gates[2].began.wait(SOON)
-    drawing()  # it draws what is there
+    again, drawing = watched(task, render=drawn.append)
+    assert (pause, again, [len(status.values) for status in drawn]) == (background.EVERY, background.EVERY, [1, 1])
+    for number in (1, 2, 3):
+        open_next(number)
+        drawing()
+    assert [len(status.values) for status in drawn[2:]] == [2, 3, 3], "half as many again are news, one more of three is none"
+    assert drawn[-1] is drawn[-2], "what was made for it is not made again"
+    each()
+    assert len(drawn[-1].values) == 4, "of few parts each is news"
     with pytest.raises(Rerun):
         whole()
-    job = screen.session_state["_work"].jobs["slot"][0]
-    gates[2].go.set()
+    job = state(task).job
+    gates[4].go.set()
     assert job.wait(SOON)
     for poll in (drawing, at_end):
         with pytest.raises(Rerun):
             poll()
+
+
+def test_many_parts_in_line_are_looked_at_seldom_and_the_page_is_drawn_again_when_their_turn_comes(monkeypatch, gate, watched):
+    drawn, other, late = list[background.Status](), gate(), gate("late")
+    monkeypatch.setattr(background, "MANY", 2)
+    assert autostart(in_one("slot", "a", open_gate("early")), SOON).is_done
+    start(in_one("other", "a", other))
+    assert other.began.wait(SOON)
+    task = in_parts("slot", {"a": open_gate("early"), "b": late})
+    start(task)
+    pause, poll = watched(task, render=drawn.append)
+    poll()
+    assert (pause, len(drawn)) == (background.EVERY_IN_LINE, 2)
+    assert watched(task)[0] == background.EVERY, "nothing is drawn"
+    other.go.set()
+    assert late.began.wait(SOON)
+    with pytest.raises(Rerun):
+        poll()
+    assert watched(task, render=drawn.append)[0] == background.EVERY
