@@ -80,7 +80,7 @@ def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: Nois
 
 
 def _values_of(data: EncodedDataset, name: str, column: np.ndarray, quantiles: JointQuantiles) -> np.ndarray | Trellis:
-    """The column; of rows that many fits share the trellis, which is most of the work, as long as they ask for the same."""
+    """The column, or of rows that many fits share its trellis, made once as long as they ask for the same quantiles."""
     if not data.caches_counts:
         return column
     kept = _TRELLISES.of(data, name, dict)
