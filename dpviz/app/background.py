@@ -402,13 +402,13 @@ def watch(
     before, place = state(task), st.container()
     if before.job is None:
         return
-    is_many, drawn = render is not None and len(task.keys) >= MANY, before
+    is_many, picture = render is not None and len(task.keys) >= MANY, before
     is_awaited, is_in_line = not before.values, is_many and before.job.began is None
     often = EVERY_FIRST if task.priority == "tree" or is_awaited else EVERY_IN_LINE if is_in_line else EVERY
 
     @st.fragment(run_every=EVERY_AT_END if at_end else often)
     def poll() -> None:
-        nonlocal drawn
+        nonlocal picture
         status = state(task)
         is_news = (is_awaited and status.values) or (render is None and status.n_missing < before.n_missing)
         begins = is_in_line and status.job is not None and status.job.began is not None
@@ -422,9 +422,9 @@ def watch(
                 status.job.stop()
                 st.rerun()
         if render is not None and status.values:
-            if not is_many or len(status.values) >= MORE * len(drawn.values):
-                drawn = status
-            render(drawn)
+            if not is_many or len(status.values) >= MORE * len(picture.values):
+                picture = status
+            render(picture)
 
     with place:
         poll()

@@ -283,8 +283,8 @@ class Rerun(Exception):
 
 
 @pytest.fixture
-def watched(monkeypatch) -> Callable[..., tuple[float, Callable[[], None]]]:
-    """Watches a task, however; returns the seconds between two polls, and a poll."""
+def watch(monkeypatch) -> Callable[..., tuple[float, Callable[[], None]]]:
+    """Watches a task without a browser: gives the seconds between two polls, and the poll."""
     fragments = list[tuple[float, Callable[[], None]]]()
     screen = MagicMock(session_state={}, button=lambda *_, **__: False)
     screen.rerun.side_effect = Rerun
@@ -292,15 +292,15 @@ def watched(monkeypatch) -> Callable[..., tuple[float, Callable[[], None]]]:
     monkeypatch.setattr(background, "while_connected", lambda name, work: work)
     monkeypatch.setattr(background, "st", screen)
 
-    def watch(task: Task, **how: Any) -> tuple[float, Callable[[], None]]:
+    def polls_of(task: Task, **how: Any) -> tuple[float, Callable[[], None]]:
         background.watch(task, "Computing", **how)
         return fragments[-1]
 
-    return watch
+    return polls_of
 
 
 def test_news_has_the_page_drawn_again_at_once_drawings_of_many_parts_come_less_often_and_at_end_only_the_end(
-    monkeypatch, gate, watched
+    monkeypatch, gate, watch
 ):
     drawn = list[background.Status]()
     gates = [gate(number) for number in range(5)]
@@ -312,7 +312,7 @@ def test_news_has_the_page_drawn_again_at_once_drawings_of_many_parts_come_less_
         assert gates[number + 1].began.wait(SOON)
 
     assert gates[0].began.wait(SOON)
-    (pause, drawing), (_, whole), (_, at_end) = watched(task, render=drawn.append), watched(task), watched(task, at_end=True)
+    (pause, drawing), (_, whole), (_, at_end) = watch(task, render=drawn.append), watch(task), watch(task, at_end=True)
     assert (pause, drawn) == (background.EVERY_FIRST, [])
     drawing()
     open_next(0)
@@ -320,9 +320,9 @@ def test_news_has_the_page_drawn_again_at_once_drawings_of_many_parts_come_less_
         with pytest.raises(Rerun):
             poll()
     at_end()
-    (pause, each), (_, whole) = watched(task, render=drawn.append), watched(task)
+    (pause, each), (_, whole) = watch(task, render=drawn.append), watch(task)
     monkeypatch.setattr(background, "MANY", len(gates))
-    again, drawing = watched(task, render=drawn.append)
+    again, drawing = watch(task, render=drawn.append)
     assert (pause, again, [len(status.values) for status in drawn]) == (background.EVERY, background.EVERY, [1, 1])
     for number in (1, 2, 3):
         open_next(number)
@@ -341,7 +341,7 @@ def test_news_has_the_page_drawn_again_at_once_drawings_of_many_parts_come_less_
             poll()
 
 
-def test_many_parts_in_line_are_looked_at_seldom_and_the_page_is_drawn_again_when_their_turn_comes(monkeypatch, gate, watched):
+def test_many_parts_in_line_are_looked_at_seldom_and_the_page_is_drawn_again_when_their_turn_comes(monkeypatch, gate, watch):
     drawn, other, late = list[background.Status](), gate(), gate("late")
     monkeypatch.setattr(background, "MANY", 2)
     assert autostart(in_one("slot", "a", open_gate("early")), SOON).is_done
@@ -349,12 +349,12 @@ def test_many_parts_in_line_are_looked_at_seldom_and_the_page_is_drawn_again_whe
     assert other.began.wait(SOON)
     task = in_parts("slot", {"a": open_gate("early"), "b": late})
     start(task)
-    pause, poll = watched(task, render=drawn.append)
+    pause, poll = watch(task, render=drawn.append)
     poll()
     assert (pause, len(drawn)) == (background.EVERY_IN_LINE, 2)
-    assert watched(task)[0] == background.EVERY, "nothing is drawn"
+    assert watch(task)[0] == background.EVERY, "nothing is drawn"
     other.go.set()
     assert late.began.wait(SOON)
     with pytest.raises(Rerun):
         poll()
-    assert watched(task, render=drawn.append)[0] == background.EVERY
+    assert watch(task, render=drawn.append)[0] == background.EVERY
